@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits for locks, critical and ordered constructs, and atomics. Who asks for a lock waits for its
-// holder; where the lock changes hands meanwhile, for one holder after the other, each a wait of
-// its own. From the last release until the lock is acquired it is handed over: that is no waiting.
-// With ordered it is somebody's turn before he has come: who waits, waits for the one who enters
-// next, from the release before.
+// Waits for locks, critical and ordered constructs, and atomics. A thread that requests a lock
+// waits for its holder; where the lock changes hands meanwhile, it waits for one holder after the
+// other, each a separate wait. The time from the last release until the acquisition is the
+// handover: no waiting. In an ordered construct the next thread has its turn before it arrives:
+// from the previous release on, the others wait for the thread that enters next.
 //
-// Locks belong to a process. For each lock a list of its holdings in order of time, which do not
-// overlap; a wait looks only at those between its asking and its acquiring.
+// Locks belong to a process. Each lock has a list of its holdings in order of time, which do not
+// overlap; a wait looks only at the holdings between its request and its acquisition.
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
@@ -28,7 +28,7 @@ using trace::MutexKind;
 /// queueing would otherwise have n waits for each time that it is held.
 constexpr size_t kMostPieces = 16;
 
-/// Of one lock, by one location, until the lock was released or acquired again.
+/// One location's holding of one lock, until the lock was released or acquired again.
 struct Holding {
   Time acquired, end;
   LocationId holder;    ///< who acquired it
@@ -96,7 +96,7 @@ class MutexDetector {
     FlatMap index_of;
     for (LocationId id : process_.teams.locations()) {
       const OpenmpFacts& facts = run_.at(id).openmp;
-      std::vector<uint32_t> own;  // by the location's numbers of locks
+      std::vector<uint32_t> own;  // by the location's lock numbers
       for (uint64_t lock : facts.locks) {
         own.push_back(index_of.at(lock, static_cast<uint32_t>(locks_.size())));
         if (own.back() == locks_.size()) locks_.emplace_back();
@@ -112,7 +112,7 @@ class MutexDetector {
     }
   }
 
-  /// A holding ends with its release, by whom ever, and before the next one begins.
+  /// A holding ends with its release, by any thread, and before the next holding begins.
   void settle_ends(Lock& lock) {
     std::sort(lock.releases.begin(), lock.releases.end(), [](const Release& a, const Release& b) {
       return std::tie(a.time, a.location) < std::tie(b.time, b.location);
@@ -138,7 +138,7 @@ class MutexDetector {
     }
   }
 
-  /// The waits of the one who acquired holding `i`.
+  /// Finds the waits of the thread that acquired holding `i`.
   void find_waits(const Lock& lock, size_t i) {
     const Holding& own = lock.holdings[i];
     const MutexHold& hold = run_.at(own.holder).openmp.holds[own.hold];

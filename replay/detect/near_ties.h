@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who is late together is to blame together. Of all whom a location p waits for in one call, the
-// last to act ends the wait, w after p began; but who acted after 0.9 w is as good as late: had the
-// last one been in time, p would have waited hardly less. A detector tells such others, so that the
-// delay analysis shares the wait among all of them (delay.h).
+// Locations that are late together share the blame. Of all locations that p waits for in one call,
+// the last to act ends the wait, w after p began; but a location that acted after 0.9 w is as good
+// as late: had the last one been in time, p would have waited hardly less. A detector records these
+// others as ties, so that the delay analysis shares the wait among all of them (delay.h).
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,17 @@
 
 namespace culprit::replay {
 
-/// Is who acted at `other` nearly as late as the last, for who waited since `begin`?
+/// Returns whether a location that acted at `other` is nearly as late as the one that acted at
+/// `last`, for a wait that began at `begin`.
 inline bool nearly_as_late(Time begin, Time other, Time last) {
   return 10 * (other - begin).nanos() >= 9 * (last - begin).nanos();
 }
 
-/// So many besides the last are told, the latest: in a crowd of thousands these change from wait to
-/// wait, and all get their part.
+/// At most this many ties are recorded per wait, the latest: among thousands of locations the
+/// latest ones change from wait to wait, so that all get their share over time.
 inline constexpr size_t kMostTies = 8;
 
-/// Those of `all` that enter last, the latest first, without the very last, `cause`.
+/// Returns the parts of `all` that enter last, the latest first, without the very last, `cause`.
 template <class Part, class Enter>
 void find_latest(const std::vector<const Part*>& all, const Part* cause, const Enter& enter,
                  std::vector<const Part*>& latest) {

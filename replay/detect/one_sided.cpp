@@ -9,18 +9,18 @@
 //   early wait     MPI_Win_wait waits for the last origin to enter MPI_Win_complete; from the end
 //                  of that origin's last access on it is a late complete
 //   spinning       for a lock of the program's own (spin_locks.h)
-//   lock           the call of a lock's epoch that was under way when the last one who had held a
+//   lock           the call of a lock's epoch that was under way when the last holder of a
 //                  conflicting lock entered its unlock
 //
 // The first two as in KOJAK and Scalasca (Kühnal, Hermanns, Mohr, Wolf: Specification of
 // Inefficiency Patterns for MPI-2 One-Sided Communication, 2006), which leave open where the origin
-// waits. Who held a lock before whom no record tells. Who enters his unlock while another is in its
-// lock has held it; and as conflicting locks exclude each other, the order in which they were given
-// back is that in which they were held.
+// waits. No record says which process held a lock before which. A process that enters its unlock
+// while another is in its lock call has held the lock; and as conflicting locks exclude each other,
+// the order in which they were released is the order in which they were held.
 //
 // First each process collects its epochs; then those of a window are matched, windows in parallel,
-// each by one rank; then each process looks which of its calls had to wait for what that has told
-// it.
+// each by one rank; then each process finds which of its calls had to wait, from the results of
+// that matching.
 #include <algorithm>
 #include <tuple>
 
@@ -36,7 +36,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// A process learns that what one of its epochs needed came at `until`.
+/// The event that one epoch of a process needed happened at `until`.
 struct Awaited {
   ProcessId process;
   size_t first, last;  ///< acts of the epoch
@@ -46,7 +46,7 @@ struct Awaited {
   LocationId cause;
 };
 
-/// What matching the epochs of one window leads to.
+/// The results of matching the epochs of one window.
 struct Told {
   std::vector<Awaited> awaited;
   Outbox box;
@@ -102,7 +102,8 @@ class WindowMatcher {
     }
   }
 
-  /// The time after the last access is a wait of its own: the two met, so to speak, at its end.
+  /// The time after the last access is a separate wait: origin and target count as synchronised
+  /// when the access ends.
   void wait(const ExposureEpoch& exposure, const AccessEpoch& last) {
     const Time until = last.complete.enter;
     // A call outside of every region lasts no time.
@@ -149,7 +150,7 @@ class WindowMatcher {
       target.exclusive.see(lock);
       all_.exclusive.see(lock);
     }
-    /// The last of them that conflicts with this one.
+    /// Returns the last released lock that conflicts with this one.
     const Last& before(const LockEpoch& lock) {
       if (lock.target == RmaFact::kAllTargets) return all_.exclusive;
       const OfTarget& target = of(lock.target);
@@ -183,7 +184,8 @@ class WindowMatcher {
     wait_later(locks);
   }
 
-  /// Libraries that take a lock at once: whoever unlocks during somebody's lock has held it.
+  /// Libraries that take a lock at once: a process that unlocks during another's lock call has held
+  /// it.
   void wait_in_locks(std::vector<Lock>& locks) {
     std::vector<Lock> unlocks = locks;
     std::stable_sort(unlocks.begin(), unlocks.end(), [](const Lock& a, const Lock& b) {
@@ -195,7 +197,8 @@ class WindowMatcher {
     Released released;
     size_t next = 0;
     for (const Lock& lock : locks) {
-      // Its own may begin where it has the lock: that and what comes then is not before it.
+      // Its own unlock may begin when it gets the lock: that unlock and all later ones do not
+      // precede it.
       for (; next < unlocks.size() && unlocks[next].first->unlock.enter < lock.first->lock.leave;
            ++next) {
         released.see(*unlocks[next].first);
@@ -205,10 +208,10 @@ class WindowMatcher {
     }
   }
 
-  /// Libraries that take it no earlier than they need it.
+  /// Libraries that take a lock only when they need it (lazy locking).
   void wait_later(std::vector<Lock>& locks) {
     std::stable_sort(locks.begin(), locks.end(), [](const Lock& a, const Lock& b) {
-      // Of two that end together the one that was in its unlock for longer has waited there.
+      // Of two locks that end together, the one that was in its unlock for longer has waited there.
       return std::tie(a.first->released, b.first->unlock.enter) <
              std::tie(b.first->released, a.first->unlock.enter);
     });
@@ -246,7 +249,7 @@ void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
   box.meet(act->location, awaited.cause, awaited.until);
 }
 
-/// What this rank's processes learn, on any rank; by process.
+/// Returns what all ranks found out for this rank's processes; by process.
 std::vector<std::vector<Awaited>> share_awaited(const Run& run, const std::vector<Told>& told) {
   std::vector<Column<Awaited>> to(run.ranks->size());
   for (const Told& one : told) {

@@ -3,16 +3,16 @@
 
 // Waits at OpenMP barriers: explicit ones and those that end a construct or a region. Each member
 // of a team passes the same barriers in the same order, so the n-th visits of all members belong
-// together. Everybody waits for the last arrival, unless the team has tasks that must be complete
-// first. Tasks that a thread runs inside the barrier are regions of their own, so that time there
-// is no waiting (measuring the waits sees to it).
+// together. Every thread waits for the last arrival, unless the team has tasks that must be
+// complete first. Tasks that a thread runs inside the barrier are regions of their own, so that
+// time there is no waiting (measuring the waits sees to it).
 //
 // A thread without a task, while there are some or will be some, starves: in the order of time,
 //   - before a task that it runs: for the one who created that task, then for what it depends on;
 //   - after its last: for the one who created the last task, then for the one who completed the
-//     last, and then, as without tasks, for the last arrival.
-// Each of these stretches is a wait of its own; together they are the thread's wait at the barrier,
-// less the time that the runtime took to find the tasks.
+//     last, and then, as without tasks, for the last arrival. Each of these intervals is a separate
+//     wait; together they are the thread's wait at the barrier, less the time that the runtime took
+//     to find the tasks.
 #include <algorithm>
 #include <span>
 
@@ -74,8 +74,8 @@ class BarrierDetector {
     }
   }
 
-  /// What the last one did for most of the time in which others waited for it: a construct that
-  /// only one thread executes, or each thread a part of.
+  /// Returns the pattern by what the last thread did for most of the time in which others waited
+  /// for it: a construct that one thread executes alone, or one that all threads share.
   Pattern pattern_of(const Arrival& last, Time earliest) const {
     const auto& tails = run_.at(last.location).openmp.barrier_tails;
     const auto tail = std::lower_bound(

@@ -29,8 +29,8 @@ void detect_openmp_tasks(const OpenmpProcess& process);
 void detect_mutexes(const OpenmpProcess& process);
 void detect_idle_threads(const OpenmpProcess& process);
 
-/// A stretch of a construct in which a thread had nothing to do, until it ran a task that it found
-/// there.
+/// An interval of a construct in which a thread had nothing to do, until it ran a task that it
+/// found there.
 struct TaskGap {
   LocationId thread;
   CallPathId path;

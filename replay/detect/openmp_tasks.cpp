@@ -8,10 +8,10 @@
 // created, or what it depends on was complete: it had nothing to run.
 //
 // A task that cannot start because of its dependences makes no thread wait; threads that have
-// nothing else wait in a construct. Two have a thread to wait: an undeferred task, and a taskwait
-// with dependences. They wait where they were created. Runtimes tell what a task waits for, but of
-// such taskwaits only the data: then it is the siblings before it that do with them what excludes
-// it.
+// nothing else wait in a construct. Two kinds make a thread wait, where they are created: an
+// undeferred task, and a taskwait with dependences. Runtimes report the tasks that a task waits
+// for, but for such taskwaits only the data; the awaited tasks are then the earlier siblings with
+// conflicting dependences on that data.
 #include <algorithm>
 
 #include "replay/detect/openmp_detectors.h"

@@ -8,22 +8,22 @@
 //   wrong order    a late sender, and meanwhile another message was on its way that had been sent
 //                  earlier and was received only by a later call
 //   refill         a late sender, and the message is the first of a sweep that has turned and comes
-//                  from one corner; direction change: from several processes (sweep_fronts.h). Who
-//                  needs all messages of the front gains nothing from another order: these come
-//                  before wrong order
+//                  from one corner; direction change: from several processes (sweep_fronts.h). A
+//                  process that needs all messages of the front gains nothing from another order:
+//                  these two take precedence over wrong order
 //   probe          MPI_Probe waits for the enter of the send of the message it finds (ours)
-//   polling        from the first test that found nothing to the enter of the send: told, and
-//                  followed to its cause, but no waiting (ours)
+//   polling        from the first test that found nothing to the enter of the send: reported
+//                  and followed to its cause, but not counted as waiting (ours)
 //   late receiver  a call that completes a send waits for the enter of the receive's posting, if
 //                  the call ends only after that: an eager send returns earlier and did not wait
 //
 // A call that completes several messages, or a send and a receive, waits once, for the last of all
-// that it had to wait for. Every other that was late is a meeting at its own moment.
+// that it had to wait for. Every other late one is a synchronisation point at its own moment.
 //
 // The others from the thesis, section 2.4.1 (figures 2.3 and 2.4). Small messages may have to wait
 // for their receiver, too: Open MPI was seen to hold an MPI_Sendrecv of 800 bytes until then.
 // Whether a send was synchronous cannot be known; a send that overlaps its receive's posting by
-// chance is taken for one.
+// chance is taken for a synchronous one.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -44,7 +44,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// A receive that waited.
+/// A call that waited for a late message.
 struct Late {
   LocationId at, sender;
   Call call;
@@ -54,7 +54,7 @@ struct Late {
   MessageKind kind;
   bool leads;  ///< a sweep, perhaps
 };
-/// One that a sweep may explain, once the sweeps are known.
+/// A late message that a sweep may explain, once the sweeps are known.
 struct LateFront {
   Late late;
   Pattern otherwise;
@@ -72,7 +72,7 @@ void tell(Detection& out, Pattern found, const Late& late, ProcessId corner) {
 /// All messages that one process received.
 class Receiver final : public MessageVisitor {
  public:
-  /// What one leaves behind.
+  /// The data that one receiver leaves behind.
   struct Left {
     Outbox others;
     std::vector<LateFront> fronts;
@@ -167,7 +167,7 @@ class Receiver final : public MessageVisitor {
     meet(at, stretch.sender, stretch.end);
   }
 
-  /// By time of receipt; then `sent` becomes the earliest of all from there on.
+  /// Sorts by time of receipt; then `sent` becomes the earliest send from that entry on.
   void sort_received() {
     merge_runs(received_.begin(), received_.end(),
                [](const Received& a, const Received& b) { return a.enter < b.enter; });
@@ -176,8 +176,8 @@ class Receiver final : public MessageVisitor {
     }
   }
 
-  /// Of messages that one call sent, and one waited for, some have data: without the others it
-  /// would have waited as long.
+  /// Where one call sent several messages that another waited for, prefers those with data: without
+  /// the empty ones the wait would have been as long.
   void prefer_data() {
     const auto key = [](const Late& late) {
       return std::tuple(late.at, late.sender, late.call.enter, late.sent);
@@ -244,7 +244,7 @@ class Receiver final : public MessageVisitor {
   Column<Late> late_;
 };
 
-/// What waits for a front waits for it to come round, if it has turned.
+/// A wait for the front of a sweep becomes a refill or a direction change, if the sweep has turned.
 void tell_fronts(const SweepFronts& sweeps, ProcessId process, const std::vector<LateFront>& fronts,
                  Detection& out) {
   for (const auto& [late, otherwise] : fronts) {

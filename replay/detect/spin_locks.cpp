@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Spins are few: all ranks get to know all of them. Then each rank looks which of its processes was
-// the last to access the same place before a spin ended, without spinning itself, and the last of
-// these has given the lock back. A counter that is raised in a loop looks like a spin, too; but
-// nobody's access ends it.
+// Spins are few, so all are sent to all ranks. Then each rank finds which of its processes was the
+// last to access the same place before a spin ended, without spinning itself; the last of these
+// over all ranks has released the lock. A counter that is incremented in a loop looks like a spin,
+// too; but no other process's access ends it.
 #include "replay/detect/spin_locks.h"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace {
 constexpr size_t kFewest = 3;  ///< tries
 constexpr Duration kShortest = Duration::from_nanos(1'000'000);
 constexpr double kMostly = 0.5;  ///< of a spin: in these calls
-/// A spin ends so many tries after the lock was given back, at most.
+/// A spin ends at most this many tries after the lock was released.
 constexpr int64_t kTriesLate = 3;
 constexpr Duration kLate = Duration::from_nanos(100'000);
 
-/// Tries of one location for one place of a window; the last one has it.
+/// The tries of one location for one place of a window; the last try got the lock.
 struct Spin {
   WindowId window;
   uint32_t target;
@@ -39,7 +39,7 @@ struct Spin {
   }
 };
 
-/// Who accessed the place of a spin last before it ended.
+/// The last access to the place of a spin before it ended.
 struct Release {
   Time enter = Time::min();
   LocationId location;
@@ -54,7 +54,7 @@ class SpinFinder {
     }
   }
 
-  /// Of one location, in order of time.
+  /// Takes the acts of one location, in order of time.
   void see(const RmaCall& act) {
     if (act.fact.act != RmaAct::operation) {
       if (act.fact.window == now_.window) inside_ += act.call.leave - act.call.enter;
@@ -140,7 +140,7 @@ Places places_of(const std::vector<Spin>& spins) {
   return places;
 }
 
-/// Looks through the acts of one process for what ended spins of others.
+/// Searches the acts of one process for those that ended spins of others.
 void find_releases(ProcessId process, const RmaEpochs& own, const std::vector<Spin>& spins,
                    Places places, std::vector<Release>& releases) {
   for (const RmaCall& act : own.acts) {

@@ -3,7 +3,7 @@
 
 // Locks that programs make of atomic accesses to a window: a process tries again and again
 // (MPI_Compare_and_swap, MPI_Fetch_and_op), until the holder writes to the same place. Those tries
-// are polling, and the one who has given the lock back is its cause.
+// are polling, and the process that released the lock is its cause.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,8 @@
 
 namespace culprit::replay {
 
-/// `epochs`: by ProcessId, those of own processes with their acts. Collective.
+/// Finds the waits in spin locks. `epochs`: by ProcessId; those of own processes include their
+/// acts. Collective.
 void find_spin_locks(const Run& run, const std::vector<RmaEpochs>& epochs, Outbox& box);
 
 }  // namespace culprit::replay

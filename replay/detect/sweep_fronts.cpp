@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A process has a handful of flows, so all ranks get those of all, and each follows them from their
-// sources (Kahn's order: what stands in a circle is never reached).
+// A process has a handful of flows, so all ranks get all flows, and each follows them from their
+// sources (Kahn's order: flows in a circle are never reached).
 #include "replay/detect/sweep_fronts.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct FlowFact {
   bool relay, sound, repeats;
 };
 
-/// What a flow has of those before it.
+/// The properties that a flow inherits from the flows before it.
 struct FlowState {
   size_t open = 0;     ///< edges from flows that are not settled
   uint32_t heard = 0;  ///< processes that it is known to receive from
@@ -107,7 +107,7 @@ class FrontGraph {
     const SourceState& source = sources_[state.source];
     return source.relay && (source.repeats || source.one_direction);
   }
-  /// Comes from one corner, whether or not that is enough for a sweep.
+  /// Returns whether a flow comes from one corner, whether or not that is enough for a sweep.
   bool front(uint32_t i) const {
     return states_[i].settled && states_[i].sound && !states_[i].several;
   }
@@ -117,7 +117,7 @@ class FrontGraph {
   }
 
  private:
-  /// What comes straight from a source that no process passes anything on from.
+  /// Finds exchanges: flows that come directly from a source whose messages no process passes on.
   void find_exchanges() {
     std::vector<bool> passed_on(facts_.size());
     for (const auto& [from, to] : edges_) {
@@ -212,8 +212,9 @@ void SweepFronts::settle(const Run& run) {
   for (size_t p = 0; p < sweeps_.size(); ++p) judge_runs(ProcessId(p), graph);
 }
 
-/// Each against the last sweep before it. A corner that sends to all neighbors, and then receives
-/// from them what is no front, has exchanged with them, whatever else it starts at other times.
+/// Compares each sweep with the last sweep before it. A corner that sends to all neighbors, and
+/// then receives messages from them that are no front, has exchanged with them, even if it starts
+/// sweeps at other times.
 template <class Graph>
 void SweepFronts::judge_runs(ProcessId process, const Graph& graph) {
   const ProcessSweeps& sweeps = sweeps_[process.index()];

@@ -9,13 +9,13 @@
 //   - following it back ends at sources everywhere, and never comes round in a circle (a ring, a
 //     halo exchange); and each process on the way receives before it sends;
 //   - one process at least stands in between, and passes on what comes from the source: between two
-//     there is no telling a sweep from question and answer, or from an exchange;
+//     processes alone a sweep looks like question and answer, or like an exchange;
 //   - a run of such a process repeats: it is a pipeline. A front that passes once may be a tree
 //     (a broadcast made of messages), unless it goes through a grid, everywhere the same way and to
 //     all neighbors that way.
 //
-// A sweep turns at a process where its flow is against that of the process's last sweep on the same
-// communicator: one receives from whom the other sends to.
+// A sweep turns at a process where its flow is opposite to that of the process's last sweep on the
+// same communicator: one receives from the processes that the other sends to.
 #pragma once
 
 #include <compare>
@@ -28,7 +28,7 @@
 
 namespace culprit::replay {
 
-/// What a sweep does at a process.
+/// How a sweep turns at a process.
 struct SweepTurn {
   bool turned = false;
   ProcessId corner;  ///< where it starts; none: at several processes, or it has not turned
@@ -53,10 +53,10 @@ class SweepFronts {
   bool possible() const { return possible_; }
   /// A message that has been matched. MT: one thread for each receiving process.
   void received(const Run& run, ProcessId process, const MatchedMessage& message);
-  /// All have been. Collective.
+  /// Call when all messages have been received. Collective.
   void settle(const Run& run);
 
-  /// Of the sweep that is at a process at that moment.
+  /// Returns the turn of the sweep that passes a process at that moment.
   SweepTurn turn(ProcessId process, CommId comm, SweepMoment moment) const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace culprit::replay {
 
-/// Mostly it is the team that met last.
+/// Mostly this is the team that synchronised last.
 SyncGroupId TeamSyncs::group_of(std::span<const LocationId> members) {
   if (std::equal(team_.begin(), team_.end(), members.begin(), members.end())) return group_;
   team_.assign(members.begin(), members.end());

@@ -16,14 +16,14 @@ class TeamSyncs {
  public:
   explicit TeamSyncs(Detection& out) : out_(out) {}
 
-  /// Two or more locations, sorted, met.
+  /// Records that two or more locations, sorted, synchronised.
   void add(std::span<const LocationId> members, Time moment);
 
  private:
   SyncGroupId group_of(std::span<const LocationId> members);
 
   Detection& out_;
-  std::vector<LocationId> team_;  // that met last
+  std::vector<LocationId> team_;  // the team that synchronised last
   SyncGroupId group_;             // of that
   std::map<std::vector<LocationId>, SyncGroupId> groups_;
 };

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Waits of threads for each other outside of OpenMP, in one process or in several of a node: a call
-// that waited for an object waited for the thread that let others go on there last before the call
-// was over. Where none did while it lasted, nobody knows for whom, or it came back when its time
-// was up: no wait state. A thread and the one that made it meet when it is made; until then it is
-// due to that one. A forked process is made by the thread that forks it.
+// that waited for an object waited for the thread that last released waiters of it before the call
+// ended. Where no thread did during the call, the cause is unknown or the call timed out: no wait
+// state. A thread and its creator synchronise when it is created; until then the creator is
+// accountable for it. A forked process is created by the thread that forks it.
 #include <string_view>
 #include <vector>
 
@@ -18,7 +18,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// What lies in memory tells by its call what it is.
+/// Returns the pattern of a wait for an object in memory, which follows from the call.
 Pattern pattern_of_call(std::string_view call) {
   if (call.starts_with("pthread_join")) return pattern("thread.join");
   if (call.starts_with("pthread_cond")) return pattern("thread.condition");
@@ -60,7 +60,7 @@ class ThreadWaitDetector {
         out_(out),
         wakes_(run, process, of_nodes) {}
 
-  /// How many waits had no end that is known.
+  /// Returns how many waits have an unknown end.
   uint64_t detect() {
     for (LocationId id : process_.locations) {
       for (const AwaitedObject& awaited : run_.at(id).threads.awaited) find_wait(id, awaited);
@@ -77,8 +77,8 @@ class ThreadWaitDetector {
   }
 
  private:
-  /// Until it was made, it was in the hands of the one that made it: since the run began, or since
-  /// the thread ended whose location it goes on with. If it was made before that, for no time.
+  /// Until a thread starts, its creator is accountable for it: from the begin of the run, or from
+  /// the end of the thread whose location it reuses. If it was created before that, for no time.
   void begin(LocationId location, Time time, const Wake& made) {
     box_.meet(location, made.by, made.time);
     if (!run_.at(location).own_thread) return;
@@ -94,7 +94,8 @@ class ThreadWaitDetector {
   void find_wait(LocationId waiter, const AwaitedObject& awaited) {
     const Call call = run_.call(waiter, awaited.call);
     const Wake* wake = wakes_.last(awaited.object, call.leave, waiter);
-    if (run_.at(waiter).joiner.valid()) return;  // a helper: it was not there yet
+    if (run_.at(waiter).joiner.valid())
+      return;  // a helper thread did not exist yet for the analysis
     if (wake == nullptr || wake->time <= call.enter || !call.path.valid()) {
       ++unknown_;
       return;

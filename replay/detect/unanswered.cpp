@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Calls that could not return before the run was ended from outside: they wait until then, for the
-// location that the archive names (trace::Fact::unanswered). Where that one goes on, it is late;
-// where it waits itself, so it is said of that one in turn, and a deadlock is a circle, whose
-// waiting has no cause. Only culprit's own archives tell of such calls.
+// location that the archive names (trace::Fact::unanswered). Where that location runs, it is late;
+// where it waits itself, it has an unanswered call of its own, and a deadlock is a circle, whose
+// waiting has no cause. Only culprit's own archives record such calls.
 #include "replay/detect/detection.h"
 
 namespace culprit::replay {

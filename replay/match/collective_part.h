@@ -10,7 +10,7 @@
 
 namespace culprit::replay {
 
-/// Of an inter-communicator, which of its groups.
+/// Which group of an inter-communicator a member belongs to.
 enum class Side : uint8_t { whole, first, second };
 
 /// One member's part in one operation.

@@ -12,7 +12,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// Freeing a communicator waits for nobody, MPI_Finalize does.
+/// Freeing a communicator waits for no member, MPI_Finalize does.
 CollectiveKind kind_of_handles(bool makes, std::string_view name) {
   if (makes) {
     const bool init = name == "MPI_Init" || name == "MPI_Init_thread";

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which process did how many operations on which communicator is told to all ranks. The operations
-// of a communicator are cut into blocks, which its holders visit in turn: each gets the parts of
-// the others' processes. What has one holder stays there.
+// All ranks learn how many operations each process did on each communicator. The operations of a
+// communicator are cut into blocks, which the ranks that hold its members visit in turn: each gets
+// the parts of the others' processes. A communicator with one such rank stays there.
 #include "replay/match/collectives.h"
 
 #include <algorithm>
@@ -21,14 +21,15 @@ namespace culprit::replay {
 
 namespace {
 
-/// An operation of one process, by the communicator.
+/// One process's part in an operation, keyed by the communicator.
 struct Member {
   CommId comm;
   LocationId location;
   uint32_t op;  ///< index into its collectives
 };
 
-/// What one process did on one communicator, in order: its n-th is everybody's n-th.
+/// The operations of one process on one communicator, in order: the n-th is the same on all
+/// members.
 struct Sequence {
   uint32_t rank;   ///< those of a second group follow those of the first
   uint32_t count;  ///< of operations
@@ -36,14 +37,14 @@ struct Sequence {
   std::span<const Member> members;  ///< of this rank's processes
 };
 
-/// The same as ranks tell each other.
+/// A Sequence in the form that ranks exchange.
 struct ToldSequence {
   CommId comm;
   ProcessId process;
   uint32_t count;
 };
 
-/// What all processes did on one communicator.
+/// The operations of all processes on one communicator.
 struct Sequences {
   size_t count = 0;
   uint32_t operations = 0;      ///< of the longest
@@ -61,7 +62,7 @@ struct Work {
   std::vector<std::span<const std::byte>> received;  ///< by the visitor from the others, in order
 };
 
-/// Of each process, sorted by communicator and then by time.
+/// Returns the operations of a process, sorted by communicator and then by time.
 std::vector<Member> members_of(const Run& run, ProcessId process) {
   std::vector<Member> members;
   size_t tellers = 0;
@@ -70,7 +71,7 @@ std::vector<Member> members_of(const Run& run, ProcessId process) {
     tellers += !all.empty();
     for (uint32_t i = 0; i < all.size(); ++i) members.push_back({all[i].comm, id, i});
   }
-  // Calls that last no time begin together: then their order tells.
+  // Calls of zero length may begin together: then their order decides.
   const auto posted = [&](const Member& m) {
     const CallRef call = run.ref(m.location, run.at(m.location).collectives[m.op].posted);
     return std::tuple(run.call(call).enter, call.location, call.call, m.op);
@@ -149,7 +150,7 @@ class CollectiveMatcher {
     known.all.push_back({rank_of_process, told.count, rank, own_members(told)});
   }
 
-  /// None of another rank's process.
+  /// Empty for a process of another rank.
   std::span<const Member> own_members(const ToldSequence& told) const {
     const std::vector<Member>& all = members_[told.process.index()];
     const auto first = std::lower_bound(all.begin(), all.end(), told.comm,
@@ -194,7 +195,8 @@ class CollectiveMatcher {
     }
   }
 
-  /// Sends the parts of own processes to whoever visits them, and lays out what comes.
+  /// Sends the parts of own processes to the ranks that visit them, and lays out the received
+  /// parts.
   void exchange_parts() {
     std::vector<PartWriter> own(work_.size());
     parallel_for(work_.size(), threads_, [&](size_t w) {

@@ -24,7 +24,7 @@ class OperationVisitor {
 
 /// Finds all operations. The work is split into shares, numbered over all ranks; `visitor_of` makes
 /// the visitor of one of this rank's, and those of different shares work at the same time. `shares`
-/// is told how many there are on all ranks. Collective: a part may be another rank's process's.
+/// receives their number on all ranks. Collective: a part may belong to a process of another rank.
 struct CollectiveVisitors {
   std::function<void(size_t)> shares;
   std::function<std::unique_ptr<OperationVisitor>(size_t)> visitor_of;

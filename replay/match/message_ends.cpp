@@ -16,7 +16,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// One thread's are in order already, unless a matched probe has gone before.
+/// The operations of one thread are in order already, unless a matched probe came first.
 void sort_by_post(const Run& run, std::span<OpRef> ops, bool is_send) {
   const auto key = [&](OpRef ref) {
     return std::tuple(post_of(run, ref, is_send).call.enter, ref.location, ref.op);
@@ -83,7 +83,7 @@ class Sorter {
     return last_;
   }
 
-  /// From counts to where each peer's begin.
+  /// Turns counts into the positions at which each peer's operations begin.
   void lay_out() {
     std::vector<uint32_t> order(buckets_.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -110,7 +110,7 @@ class Sorter {
   bool is_send_;
   struct Bucket {
     ProcessId peer;
-    size_t next;  // how many; then, where the next one goes
+    size_t next;  // first the count, then the position of the next one
   };
   std::vector<Bucket> buckets_;
   FlatMap bucket_of_;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // First each process sorts its sends by receiver and its receives by sender, in the order of
-// posting. What goes to processes of other ranks is sent to these. Then each receiver joins its
-// lists with those of its senders. All in parallel.
+// posting. Sends to processes of other ranks go to these ranks. Then each receiver joins its lists
+// with those of its senders. All steps run in parallel.
 #include "replay/match/messages.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct OwnSends {
   SentMessage message(OpRef ref) const { return sent_message(run, ref); }
 };
 
-/// Those of another rank's.
+/// The sends of a process of another rank, likewise.
 struct OthersSends {
   using Send = RemoteSend;
 
@@ -76,11 +76,11 @@ class PairJoiner {
   }
 
  private:
-  /// Their order is their match.
+  /// Joins sends and receives whose order determines the match.
   template <class End>
   using Lists = std::map<MessageChannel, std::vector<End>>;
 
-  /// Among so many the receive of an unordered send is looked for.
+  /// The receive of an unordered send is searched among this many candidates.
   static constexpr size_t kCandidates = 64;
 
   const MessageOp& recv(OpRef ref) const { return run_.at(ref.location).recvs[ref.op]; }
@@ -126,7 +126,7 @@ class PairJoiner {
   void join_unordered(std::span<const Send> sends, std::span<const OpRef> recvs, size_t begin,
                       size_t end) {
     if (end == begin + 1) return link(sends[begin], recvs[begin]);
-    std::deque<size_t> left;  // what is taken out lies near its begin
+    std::deque<size_t> left;  // elements are removed near the begin
     for (size_t i = begin; i < end; ++i) left.push_back(i);
     for (size_t i = begin; i < end; ++i) {
       size_t chosen = 0, candidates = 0;
@@ -141,7 +141,7 @@ class PairJoiner {
     }
   }
 
-  /// A receive may be longer than its message only as a buffer: its status told what came.
+  /// Lengths must agree: a receive's length is that of its status, not that of its buffer.
   bool can_meet(const Send& out, OpRef to) const {
     const MessageOp& in = recv(to);
     return from_.bytes(out) == in.bytes &&
@@ -167,7 +167,7 @@ void report(const Tally& sum, Losses& losses) {
   losses.add(LossKind::unordered_messages, sum.unordered);
 }
 
-/// What was received, and what was sent by whom.
+/// Matches the messages of all receivers with the sends of all senders.
 class MessageMatcher {
  public:
   MessageMatcher(const Run& run, unsigned threads)
@@ -241,7 +241,8 @@ void match_messages(const Run& run, unsigned threads,
                     Losses& losses) {
   MessageMatcher matcher(run, threads);
   matcher.match(visitor_of);
-  // A message may have been sent on one rank and received on another: only all together tell.
+  // A message may have been sent on one rank and received on another: only the sum over all ranks
+  // shows losses.
   const Tally all = sum(*run.ranks, matcher.sum());
   if (run.ranks->rank() == 0) report(all, losses);
 }

@@ -33,8 +33,8 @@ class MessageVisitor {
 };
 
 /// Matches all messages that this rank's processes received. `visitor_of` makes the visitor of a
-/// receiving process; visitors of different processes work at the same time. Collective; what is
-/// lost on any rank is told to the first.
+/// receiving process; visitors of different processes work at the same time. Collective; losses on
+/// any rank are counted on the first.
 void match_messages(const Run& run, unsigned threads,
                     const std::function<std::unique_ptr<MessageVisitor>(ProcessId)>& visitor_of,
                     Losses& losses);

@@ -18,7 +18,7 @@ class Peers {
  public:
   Peers(const Run& run, ProcessId self) : run_(run), self_(self) {}
 
-  /// None: the trace does not say.
+  /// None: the trace does not say which process it is.
   ProcessId of(const MessageOp& op) {
     if (!op.comm.valid()) return {};
     if (op.comm != comm_) look_up(op.comm);

@@ -103,8 +103,9 @@ void ProcessTasks::find_edges() {
   std::sort(ready_.begin(), ready_.end(), by_task);
 }
 
-/// Of tasks of which no edges are told: LLVM's runtime tells none of taskwaits, GNU's none at all.
-/// Siblings are created by one thread, in order, unless their parent moves.
+/// Derives the edges of tasks for which the runtime reports none: LLVM's runtime reports none for
+/// taskwaits, GNU's none at all. Siblings are created by one thread, in order, unless their parent
+/// moves.
 void ProcessTasks::derive_edges(LocationId id, size_t told) {
   struct Ends {
     Moment writers, all;

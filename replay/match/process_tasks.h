@@ -41,9 +41,9 @@ class ProcessTasks {
   /// When and where it was completed.
   const Moment& end(Index task) const { return tasks_[task.index()].end; }
   /// The end of the last task that it depends on, of those that were not complete when it was
-  /// created: as the runtime told, or as the data tell that tasks named.
+  /// created: from the runtime's reports, or from the dependences that the tasks named.
   Moment ready(Index task) const;
-  /// Of the n-th barrier of a team; nothing happened if it had no tasks.
+  /// Returns the epoch of a team's n-th barrier; empty if it had no tasks.
   Epoch epoch(TeamNumber team, size_t n) const;
   /// Those that were created in teams, in the order of their barriers.
   struct Awaited {
@@ -70,7 +70,8 @@ class ProcessTasks {
   void find_ends();
   void find_edges();
   void derive_edges(LocationId id, size_t told);
-  /// Whether one of the first `told` of ready_ is the task's.
+  /// Returns whether one of the first `told` entries of ready_ (those that the runtime reported) is
+  /// the task's.
   bool is_told(Index task, size_t told) const;
   void find_epochs();
   /// The team that its creator was in; none if there was none.

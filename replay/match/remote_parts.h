@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Parts in collective operations on their way to the rank that judges these: some twenty bytes a
-// part, the parts of one process following each other.
+// Parts in collective operations as they are sent to the rank that judges the operations: some
+// twenty bytes per part; the parts of one process follow each other.
 #pragma once
 
 #include "replay/match/collective_part.h"
@@ -10,7 +10,7 @@
 
 namespace culprit::replay {
 
-/// A part, but for what the reader knows: which operation, whose.
+/// A part without its operation and its process, which the receiving rank knows already.
 struct RemotePart {
   CollectiveOp op;  ///< without calls
   LocationId posted_by, location;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Messages are judged where they were received. What processes of other analysis ranks sent to this
-// rank's comes here, in bulk and in few bytes, and is unpacked pair by pair.
+// Messages are judged where they were received. The sends of other analysis ranks' processes to
+// this rank's processes are transferred in bulk, in few bytes, and unpacked pair by pair.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace culprit::replay {
 
-/// All that a receiver must know of a send to find its message and judge it.
+/// The data of a send that its receiver needs to find and judge the message.
 struct RemoteSend {
   MessageChannel channel;
   uint32_t bytes = 0;  ///< as in MessageOp
@@ -43,7 +43,7 @@ class RemoteSends {
   /// Sends away what this rank's processes sent to others'; `sends` by ProcessId. Collective.
   RemoteSends(const Run& run, const std::vector<MessageEnds>& sends, unsigned threads);
 
-  /// What one process sent to another, in the order of posting.
+  /// The sends of one process to another, in the order of posting.
   struct Pair {
     ProcessId from, to;
     bool ordered = true;  ///< as in MessageEnds

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls of all threads of the process are merged by time; each ends what it ends and opens what it
-// opens.
+// Calls of all threads of the process are merged by time; each call closes and opens epochs.
 #include "replay/match/rma_epochs.h"
 
 #include <algorithm>
@@ -103,7 +102,7 @@ class Collector {
                                 post.call, wait.call, wait.asked});
   }
 
-  /// Whoever has flushed has the lock, even if its library asks for it late.
+  /// A process that has flushed holds the lock, even if its library takes it late.
   void flush(size_t i) {
     const RmaFact& fact = found_.acts[i].fact;
     for (const uint32_t target : {fact.target, RmaFact::kAllTargets}) {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The epochs of one process: stretches between two calls in which it accesses other processes'
-// windows, exposes its own, or holds locks. They hold all that others must know of them.
+// The epochs of one process: the intervals between two calls in which it accesses other processes'
+// windows, exposes its own, or holds locks. They contain all data that other processes need about
+// them.
 #pragma once
 
 #include <span>
@@ -50,7 +51,7 @@ struct LockEpoch {
   Time released;  ///< about: when unlocking began, or ended if it may have taken the lock first
 };
 
-/// What one process did; each list in order of time.
+/// The epochs of one process; each list in order of time.
 struct RmaEpochs {
   std::vector<RmaCall> acts;
   std::vector<AccessEpoch> accesses;
@@ -58,16 +59,16 @@ struct RmaEpochs {
   std::vector<LockEpoch> locks;
 };
 
-/// Only those that have been ended, and no locks of which the caller has promised that nobody else
-/// holds a conflicting one.
+/// Returns only completed epochs, and no locks with the assertion that no other process holds a
+/// conflicting one.
 RmaEpochs collect_epochs(const Run& run, ProcessId process);
 
-/// Which rank matches the epochs of a window: the owner of its members, or if there are several one
-/// of these.
+/// Returns the rank that matches the epochs of a window: the owner of its members, or one of the
+/// owners.
 size_t matcher_of(const Run& run, WindowId window);
 
-/// Sends the epochs of own processes to whoever matches them; others' come in the lists of their
-/// processes, which have no acts here. By ProcessId. Collective.
+/// Sends the epochs of own processes to the ranks that match them, and receives others' into the
+/// lists of their processes, which have no acts here. `epochs`: by ProcessId. Collective.
 void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs);
 
 struct EpochRef {
@@ -89,8 +90,8 @@ struct MetEpochs {
   size_t access, exposure;
 };
 
-/// The n-th access of an origin to a target meets the n-th exposure of that to this. In order of
-/// the targets and their exposures.
+/// The n-th access of an origin to a target matches the n-th exposure of that target to the origin.
+/// Sorted by target and exposure.
 std::vector<MetEpochs> meet_epochs(const Run& run, const std::vector<RmaEpochs>& epochs,
                                    const WindowEpochs& window);
 

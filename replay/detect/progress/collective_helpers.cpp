@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Mostly nobody was silent, and then there is little to do. Otherwise each member is seen with each
-// that was silent, or, where many take part, with the last of these to come back.
+// Mostly no member was silent, and then there is little to do. Otherwise each member is paired with
+// each silent member, or, where many take part, with the last of these to come back.
 #include "replay/detect/progress/collective_helpers.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ bool goes_on_beside(const Part& part) {
   return part.posted.leave <= part.completed.enter && part.posted.enter < part.completed.enter;
 }
 
-/// When all had begun who had before the waiter was through. `last`: when the last of all had.
+/// Returns when all members had begun that began before the waiter ended. `last`: when the last of
+/// all began.
 Time begun_for(std::span<const Part> parts, const Part& waiter, Time last) {
   Time begun = waiter.posted.enter;
   if (last < waiter.completed.leave) return std::max(begun, last);
@@ -30,7 +31,8 @@ Time begun_for(std::span<const Part> parts, const Part& waiter, Time last) {
 
 void CollectiveHelpers::visit(std::span<const Part> parts, const CollectiveKind& kind) {
   if (out_.silences == nullptr || parts.size() < 2 || kind.shape == Shape::none) return;
-  if (parts[0].op->op == trace::CollectiveOp::other) return;  // on files: the kernel moves data
+  if (parts[0].op->op == trace::CollectiveOp::other)
+    return;  // an operation on files: the kernel moves the data
   if (kind.shape != Shape::fence && std::none_of(parts.begin(), parts.end(), goes_on_beside))
     return;
   const std::string& node = run_.definitions->processes[process(parts[0]).index()].node;
@@ -98,11 +100,11 @@ void CollectiveHelpers::note(std::span<const Part> parts, const CollectiveKind& 
   bool nobody = true, still = false;
   for (const Silent& silent : silent_) {
     if (!helps(kind, *silent.part, waiter)) continue;
-    // Who was back before all had begun was not missing.
+    // A member that was back before all had begun did not delay the operation.
     if (silent.back < std::max(one.begun, silent.from) + kShortestSilence) continue;
     nobody = false;
     const bool open = silent.back > waiter.completed.leave;
-    if (!few && open && std::exchange(still, true)) continue;  // one tells as much as many
+    if (!few && open && std::exchange(still, true)) continue;  // one is as much evidence as many
     one.who = process(*silent.part);
     one.from = silent.from, one.until = silent.until;
     if (few) one.kind.who = one.who;

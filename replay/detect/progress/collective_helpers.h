@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Of collective operations that go on beside the program (non-blocking and persistent ones, and
-// fences that some leave early): whose progress each member may have needed.
+// Whose progress each member may have needed, in collective operations that proceed beside the
+// program (non-blocking and persistent ones, and fences that some leave early).
 #pragma once
 
 #include <span>

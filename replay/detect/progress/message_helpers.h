@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Of messages: whose progress either side may have needed, where the other has begun its part
-// without waiting for it, and is not through yet.
+// Whose progress either side of a message may have needed: where the other side has begun its part
+// without waiting for it, and has not completed it yet.
 #pragma once
 
 #include "replay/detect/detection.h"
@@ -10,13 +10,13 @@
 
 namespace culprit::replay {
 
-/// Those that one process received.
+/// Judges the messages that one process received.
 class MessageHelpers {
  public:
   MessageHelpers(const Run& run, ProcessId process, Detection& out, Outbox& others)
       : run_(run), process_(process), out_(out), others_(others) {}
 
-  /// `asked`: since when its receiver has tested for it; Time::max(): not at all.
+  /// `asked`: when its receiver first tested for it; Time::max(): never.
   void visit(const MatchedMessage& message, Time asked);
   const ProgressEvidence& evidence() const { return evidence_; }
 

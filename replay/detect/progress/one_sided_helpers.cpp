@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What has been accessed since the last flush is complete after the next: a call for all targets
-// concerns those of them that were accessed.
+// Accesses since the last flush are complete after the next one: a call for all targets concerns
+// only the targets that were accessed.
 #include "replay/detect/progress/one_sided_helpers.h"
 
 #include <algorithm>

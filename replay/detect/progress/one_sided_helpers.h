@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Of one-sided communication: which calls may have needed their target's progress.
+// Which calls of one-sided communication may have needed their target's progress.
 #pragma once
 
 #include "replay/detect/detection.h"
@@ -9,12 +9,12 @@
 
 namespace culprit::replay {
 
-/// The end of an access, while its target is between posting its window and waiting.
+/// Returns the end of an access, whose target is between posting its window and waiting.
 Assisted completes_with(const Run& run, const AccessEpoch& access, const ExposureEpoch& exposure,
                         ProcessId target);
 
-/// Locks, flushes and unlocks of one process whose targets take no part in them.
-/// Thread-safe for different boxes.
+/// Notes the locks, flushes and unlocks of one process, in which targets take no part. Thread-safe
+/// for different boxes.
 void note_busy_targets(const Run& run, ProcessId process, const RmaEpochs& own, Detection& out,
                        Outbox& box);
 

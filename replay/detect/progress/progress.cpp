@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Waits for progress (replay/match/progress/progress.h), of operations that other detectors have
-// met with. Runs after them: what else a call waited for they have told by then.
+// found. It runs after them, because it needs all other waits of a call.
 //
-// A call waits until the last return of somebody whom it needed, if that is later than all else
-// that it waited for. First all calls tell what they went through, by class, then it is clear which
-// classes need progress, and then each call is told what it waited for.
+// A call waits until the last return of a process that it needed, if that is later than all else
+// that it waited for. First the evidence of all calls is collected by class, then it is judged
+// which classes need progress, and then each call of these classes gets its waits.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -21,7 +21,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// What all operations of a class tell together.
+/// The judgement on all operations of a class together.
 struct Judged {
   std::vector<HeldUp> held;
   uint64_t freed = 0;
@@ -29,8 +29,8 @@ struct Judged {
 };
 using Classes = std::map<ProgressClass, Judged>;
 
-/// The operations that one call of one location completes, and since when it had nothing but them
-/// to wait for.
+/// The operations that one call of one location completes, and the time from which it waited only
+/// for them.
 struct WaitingCall {
   std::span<const Assisted> operations;
   Time since;
@@ -64,7 +64,7 @@ class WaitingCalls {
     }
   }
 
-  /// Null: nobody was silent for long and then came back.
+  /// Null: no other process was silent for long and then came back.
   const Silence* last_return(const WaitingCall& call, const Assisted& one) const {
     return replay::last_return(one, call.since, out_.evidence.usual_time(one.kind), *out_.silences);
   }
@@ -75,7 +75,7 @@ class WaitingCalls {
   std::map<Time, Time> late_;  ///< by enter: until when the call waited for somebody to begin
 };
 
-/// What one location's calls tell of the classes.
+/// Adds the evidence of one location's calls to the classes.
 void add_held(const Detection& out, LocationWaits& at, Classes& classes) {
   const WaitingCalls calls(out, at);
   calls.for_each([&](const WaitingCall& call) {
@@ -96,7 +96,7 @@ void add_held(const Detection& out, LocationWaits& at, Classes& classes) {
   });
 }
 
-/// All ranks'. Collective.
+/// Judges the classes of all ranks. Collective.
 Classes judge_classes(const Run& run, const Classes& own, const Detection& out) {
   struct Freed {
     ProgressClass kind;
@@ -119,13 +119,13 @@ Classes judge_classes(const Run& run, const Classes& own, const Detection& out) 
   return classes;
 }
 
-/// Waits, gates and meetings of one location.
+/// Records the waits, gates and synchronisation points of one location.
 class Teller {
  public:
   Teller(const Classes& classes, Detection& out, LocationId id, Outbox& box)
       : classes_(classes), out_(out), at_(out.at(id)), box_(box) {}
 
-  /// How much of it is not sure.
+  /// Returns how much of the waiting is uncertain.
   Duration tell() {
     const WaitingCalls calls(out_, at_);
     std::vector<Assisted> gates;
@@ -160,7 +160,7 @@ class Teller {
     if (need(one) == Need::suspected && !polled) suspected_ += silence.end - begin;
   }
 
-  /// Also of who came later than the other: with another schedule it might wait.
+  /// Also for a call that came later than the other process: with another schedule it might wait.
   void add_gate(const Assisted& one) {
     const Silence* back = replay::last_return(one, one.since(), Duration::zero(), *out_.silences);
     if (back == nullptr) return;

@@ -17,23 +17,24 @@ namespace culprit::replay {
 
 namespace {
 
-/// Of operations with silences: so many may have ended within them.
+/// At most this part of the operations with silences may have ended within them.
 constexpr double kMostFreed = 0.1;
-/// From so many on it can be told whether the end keeps its distance from the return.
+/// With at least this many operations it is clear whether the end follows the return at a constant
+/// distance.
 constexpr size_t kEnough = 5;
 /// Silences vary if their median deviation is more than this part of their median, ...
 constexpr double kVaries = 0.1;
 /// ... and what follows the return must vary by no more than this part of what follows the begin.
 constexpr double kSteadier = 0.5;
-/// Where they do not vary: silences are so many times as long as what follows them.
+/// Where silences do not vary, they must be this many times as long as the time after them, ...
 constexpr int64_t kMuchLonger = 4;
-/// ... or operations last so many times as long as on a slow machine, most of that a silence.
+/// ... or operations must last this many times as long as on a slow machine, most of it a silence.
 constexpr int64_t kBeyondSlow = 3;
-/// Of a single operation: a silence of so many times the usual time is suspect.
+/// For a single operation, a silence of this many times the usual time is suspect.
 constexpr int64_t kSuspect = 20;
 
-/// What ends so soon after the other has begun its part is over since that: word of it takes as
-/// long.
+/// An operation that ends this soon after the other side began its part was complete at once: the
+/// notification takes that long.
 constexpr Duration kAtOnce = Duration::from_nanos(20'000);
 
 /// Nanoseconds of a byte: 1 GB/s on a node, 0.1 GB/s between nodes.
@@ -55,7 +56,8 @@ double sum(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-/// Of silences that do not vary. `slow`: what an operation takes on a slow machine.
+/// Judges operations whose silences do not vary. `slow`: the time of an operation on a slow
+/// machine.
 Need is_held(double silence, double after, double slow) {
   const bool much_longer = silence >= static_cast<double>(kMuchLonger) * after;
   const bool beyond_slow =
@@ -259,7 +261,7 @@ Need judge_need(const std::vector<HeldUp>& held, uint64_t freed, Duration tau, D
   if (const double spread = deviation(silence); spread > kVaries * median(silence)) {
     return deviation(after) <= kSteadier * deviation(whole) ? Need::progress : Need::none;
   }
-  // Some take longer, for want of a core.
+  // The lower quartile, because some operations take longer for want of a core.
   return is_held(median(silence), lower_quartile(after), slow.seconds());
 }
 

@@ -11,8 +11,8 @@
 //      or the whole takes much longer than on a slow machine.
 //
 // A silence counts if it is clearly longer than what operations of the class take by themselves
-// (tau). Who is slow has no silence after the begin, or fails the first test or the second; who
-// tests often is never silent for long. Of a single operation nothing of this can be told: a very
+// (tau). A slow process has no silence after the begin, or fails the first or the second test; a
+// process that tests often is never silent for long. A single operation allows neither test: a very
 // long silence makes it suspect.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace culprit::replay {
 
-/// As what somebody may be needed again.
+/// The role in which another process may be needed again.
 enum class Helper : uint8_t {
   sender,
   receiver,       ///< that had asked for the message before it was sent
@@ -43,19 +43,19 @@ struct ProgressClass {
   ProcessId waiter, who;  ///< of few members: in a library's tree some pairs need each other
 
   auto operator<=>(const ProgressClass&) const = default;
-  /// That of all pairs.
+  /// Returns the class of all pairs together.
   ProgressClass of_all() const {
     ProgressClass all = *this;
     all.waiter = all.who = {};
     return all;
   }
 };
-/// Among so many members each pair is a class of its own.
+/// Up to this many members, each pair is a class of its own.
 inline constexpr size_t kFewMembers = 32;
 
 ProgressClass progress_class(RegionId operation, Helper helper, bool far, uint64_t bytes);
 
-/// A call that completes an operation, and somebody else who takes part in that.
+/// A call that completes an operation, and another process that takes part in it.
 struct Assisted {
   LocationId at;
   Call call;
@@ -67,7 +67,7 @@ struct Assisted {
   uint32_t bytes;
   ProgressClass kind;
 
-  /// Since when nothing but the other was missing.
+  /// Returns the time from which only the other process was missing.
   Time since() const { return std::max(begun, from); }
   Time waits_from() const { return std::min(call.enter, asked); }
 };
@@ -77,7 +77,7 @@ class TimeCounts {
  public:
   void add(Duration time, uint64_t count = 1);
   void add(const TimeCounts& other);
-  /// At most so long is the shortest quarter; zero if there is none.
+  /// Returns the lower quartile of the amounts; zero if there are none.
   Duration lower_quartile() const;
   uint64_t at_least(Duration time) const;
 
@@ -92,7 +92,7 @@ class TimeCounts {
   std::map<uint8_t, uint64_t> counts_;
 };
 
-/// What is known of a class while operations are gone through.
+/// The evidence about a class, collected while operations are visited.
 struct Evidence {
   TimeCounts alone;         ///< how long they took that met no silence; of all pairs
   TimeCounts freed;         ///< silences during which they were complete
@@ -103,19 +103,20 @@ struct Evidence {
 
 class ProgressEvidence {
  public:
-  /// True: the other came back while it was open. Then it must be kept until all are known.
+  /// Returns true if the other process came back while the operation was open. The operation must
+  /// then be kept until all evidence is there.
   bool add(const Assisted& operation, const Silences& silences);
-  /// Nobody was silent.
+  /// Adds an operation during which no process was silent.
   void add_alone(const Assisted& operation);
   void add(const ProgressEvidence& other);
-  /// Makes it that of all ranks. Collective.
+  /// Sums the evidence over all ranks. Collective.
   void share(Transport& ranks);
 
-  /// What operations of a class take on a slow machine.
+  /// Returns the time that operations of a class take on a slow machine.
   Duration slow_time(const ProgressClass& kind) const;
-  /// What they take by themselves, generously: tau.
+  /// Returns a generous bound of the time that they take by themselves: tau.
   Duration usual_time(const ProgressClass& kind) const;
-  /// How many came to their end in silences of at least that length.
+  /// Returns how many operations ended within silences of at least that length.
   uint64_t freed(const ProgressClass& kind, Duration silence) const;
 
  private:
@@ -128,7 +129,8 @@ class ProgressEvidence {
 /// The last silence of at least 2 `tau` after `since` that ended while the operation was open.
 const Silence* last_return(const Assisted& operation, Time since, Duration tau,
                            const Silences& silences);
-/// Whether at the end of its call the other had been silent for as long, and still was.
+/// Returns whether the other process had been silent for as long at the end of the call, and still
+/// was.
 bool silent_at_end(const Assisted& operation, Time since, Duration tau, const Silences& silences);
 
 /// An operation that ended after a silence.

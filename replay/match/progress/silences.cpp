@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each location's stretches in MPI, merged over the threads of a process; what lies between them is
-// silence. A process with one thread in MPI, which is nearly every one, needs no sorting.
+// The intervals of each location in MPI are merged over the threads of a process; the time between
+// them is silence. A process with one thread in MPI, the usual case, needs no sorting.
 #include "replay/match/progress/silences.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace culprit::replay {
 
 namespace {
 
-/// A stretch of one location in MPI.
+/// An interval of one location in MPI.
 struct Inside {
   Time begin, end;
   LocationId location;
 };
 
-/// By CallPathId: in a call of MPI, or in what is called from there.
+/// By CallPathId: whether the path is in an MPI call, or below one.
 std::vector<bool> paths_in_mpi(const Run& run) {
   std::vector<bool> inside(run.callpaths.size());
   for (size_t i = 0; i < inside.size(); ++i) {

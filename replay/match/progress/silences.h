@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// When processes were outside of MPI: none of their threads was in a call of it. Many MPI libraries
-// move data only when they are called, so whatever needs a process's help stands still meanwhile.
+// When processes were outside of MPI: none of their threads was in an MPI call. Many MPI libraries
+// move data only when they are called, so operations that need a process's help stand still
+// meanwhile.
 #pragma once
 
 #include <span>
@@ -20,7 +21,7 @@ struct Silence {
   LocationId back;  ///< whose call ended it
 };
 
-/// No shorter silence is of interest: what computers do in between lasts as long.
+/// Shorter silences are ignored: background activity of the machine lasts as long.
 inline constexpr Duration kShortestSilence = Duration::from_nanos(100'000);
 
 /// Those of at least kShortestSilence, of all ranks' processes.
@@ -32,7 +33,7 @@ class Silences {
 
   /// In order of time.
   std::span<const Silence> of(ProcessId process) const { return by_process_[process.index()]; }
-  /// The last that begins before `time`; null: there is none.
+  /// Returns the last silence that begins before `time`; null if there is none.
   const Silence* last_before(ProcessId process, Time time) const;
 
  private:

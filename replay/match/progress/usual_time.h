@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What an operation takes by itself, generously (tau): whether somebody was silent for longer than
-// that is asked of waits for progress, and what a call took beyond it is not explained.
+// A generous bound of the time that an operation takes by itself (tau): a wait for progress
+// requires that a process was silent for longer, and the time of a call beyond it counts as
+// unexplained.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +14,15 @@
 
 namespace culprit::replay {
 
-/// Of an operation of so many members that moves so many bytes, on a slow machine, in nanoseconds:
-/// as much for a message on each level of a tree. `a_byte`: what each takes.
+/// Returns the time in nanoseconds that an operation of `members` members and `bytes` bytes takes
+/// on a slow machine: one message on each level of a tree. `a_byte`: nanoseconds per byte.
 inline double slow_nanos(uint64_t members, double bytes, double a_byte) {
   constexpr double kMessage = 100'000;
   return std::max(1u, tree_levels(members)) * (kMessage + bytes * a_byte);
 }
 
-/// tau, in nanoseconds. `quartile`: the lower one of what operations alike took, if any is known;
-/// `most`: what it is at most.
+/// Returns tau, in nanoseconds. `quartile`: the lower quartile of the times of similar operations,
+/// if known; `most`: an upper limit of tau.
 inline double usual_nanos(std::optional<double> quartile, double most) {
   constexpr double kFactor = 3;
   if (!quartile) return most;

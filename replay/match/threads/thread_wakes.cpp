@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each rank tells all others which objects of nodes its locations woke; those of processes it
-// keeps. Nodes are told apart by their names.
+// Each rank sends all others the wakes of node-wide objects by its locations, and keeps those of
+// process-wide objects. Nodes are distinguished by their names.
 #include "replay/match/threads/thread_wakes.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// One, as its rank tells of it.
+/// A wake in the form that ranks exchange.
 struct ToldWake {
   uint64_t object;
   Wake wake;

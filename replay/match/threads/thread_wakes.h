@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who let others go on: where threads woke objects that threads wait for. Most objects are a
-// process's own; others (trace/objects.h) are the same for all processes of a node.
+// Wakes: where threads released the waiters of an object. Most objects belong to one process;
+// others (trace/objects.h) are shared by all processes of a node.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Wake {
   friend auto operator<=>(const Wake&, const Wake&) = default;
 };
 
-/// Of the objects of nodes, by the locations of all ranks.
+/// The wakes of node-wide objects, by the locations of all ranks.
 class NodeWakes {
  public:
   /// Collective.
@@ -35,13 +35,14 @@ class NodeWakes {
   std::map<std::pair<uint32_t, uint64_t>, std::vector<Wake>> wakes_;
 };
 
-/// Of all objects that threads of one process may wait for.
+/// The wakes of all objects that threads of one process may wait for.
 class ThreadWakes {
  public:
   /// `process` is one of this rank's. The wakes of nodes outlive this.
   ThreadWakes(const Run& run, ProcessId process, const NodeWakes& of_nodes);
 
-  /// The last of an object by another thread than `waiter`, no later than `time`; null: none.
+  /// Returns the last wake of an object by another thread than `waiter`, no later than `time`;
+  /// null: none.
   const Wake* last(uint64_t object, Time time, LocationId waiter) const;
 
  private:
