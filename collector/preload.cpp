@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The preload library's beginning and end. It is loaded into every process that inherits the
-// environment, shells and launchers too, so loading only reads the environment and the clock;
-// what follows waits for a probe to see MPI or OpenMP.
+// environment, shells and launchers too, so loading only reads the environment and the clock; the
+// rest waits until a probe sees MPI or OpenMP.
 #include "collector/probes.h"
 #include "collector/process/lifecycle.h"
 #include "collector/sampling/processes/descriptors.h"

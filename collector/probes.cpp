@@ -13,10 +13,11 @@ namespace culprit::collector {
 
 namespace {
 
-/// Called once, early, when recording is wanted, perhaps before constructors of the program have
-/// run: they only register. MPI and OpenMP have none, since the program or its runtime calls them.
+/// Called once, early, if recording is wanted, perhaps before constructors of the program have run:
+/// these functions only register hooks. MPI and OpenMP have none, since the program or its runtime
+/// calls them.
 constexpr void (*kStarts[])() = {
-    counters::start,     // hardware, software and system counters, as far as asked for
+    counters::start,     // hardware, software and system counters, if asked for
     user::start_filter,  // the functions that are left out
     sampling::start,     // where threads are between events, by a timer on their CPU time
 };

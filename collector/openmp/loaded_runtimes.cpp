@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The loader's list of libraries is walked by name; nothing is opened that is not there already.
+// Finds runtimes by walking the loader's list of libraries by name; nothing is opened that is not
+// loaded already.
 #include "collector/openmp/loaded_runtimes.h"
 
 #include <dlfcn.h>
@@ -17,15 +18,15 @@ namespace {
 constexpr const char* kUsual = "libgomp.so.1";
 constexpr const char* kRuntimesWithTools[] = {"libomp.so.5", "libomp.so", "libiomp5.so"};
 
-/// A handle of an object that is loaded already, or nullptr. Its count of users stays raised.
+/// A handle of an object that is loaded already, or nullptr. Its reference count stays raised.
 void* loaded(const char* name) {
   return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/// Copies of libgomp, one after the other: the loader's list holds a lock, which nothing may want
-/// meanwhile, so each look at it brings one path.
+/// Copies of libgomp, one after the other: the loader holds a lock while its list is walked, and no
+/// code may need that lock meanwhile, so each walk returns one path only.
 struct Copies {
-  size_t wanted;  ///< which one, counted from 0
+  size_t wanted;  ///< index of the wanted copy, from 0
   char path[PATH_MAX];
 };
 
@@ -38,7 +39,7 @@ int visit(dl_phdr_info* info, size_t, void* argument) {
   return 1;
 }
 
-/// nullptr: there are not so many.
+/// nullptr: there are fewer copies.
 void* copy_of_libgomp(size_t number) {
   Copies copies{number, ""};
   return dl_iterate_phdr(visit, &copies) != 0 ? loaded(copies.path) : nullptr;
@@ -47,7 +48,7 @@ void* copy_of_libgomp(size_t number) {
 }  // namespace
 
 bool is_libgomp(const char* path) {
-  // Its own plugins for devices are none.
+  // libgomp's own plugins for devices do not count.
   const char* const slash = strrchr(path, '/');
   const char* const name = slash != nullptr ? slash + 1 : path;
   constexpr char kStart[] = "libgomp";

@@ -15,7 +15,7 @@ void* loaded_libgomp();
 /// Whether a library of this name or path is a libgomp.
 bool is_libgomp(const char* path);
 
-/// Whether a runtime with OMPT is there.
+/// Whether a runtime with OMPT is loaded.
 bool has_runtime_with_tools();
 
 /// A function of the runtimes that were loaded for some object only, and so are not in the

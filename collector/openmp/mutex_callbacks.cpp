@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Mutual exclusion. An acquire is recorded at once, not when it succeeds: a program that hangs on a
-// lock shows where. Tests may lack the acquired (they failed), and carry the lock's own kind in
-// some runtimes. Most acquires succeed at once, and the release is the next thing that is heard:
-// both are noted in the record of the acquire then, at less than half the cost.
+// Mutual exclusion. An acquire is recorded at once, not when it succeeds: the record of a program
+// that hangs on a lock shows where. Tests may lack the acquired event (they failed), and carry the
+// lock's own kind in some runtimes. Most acquires succeed at once, and the release is the next
+// event: then both are noted in the record of the acquire, at less than half the cost.
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/ompt_tool.h"
 
@@ -43,7 +43,7 @@ void on_released(ompt_mutex_t kind, ompt_wait_id_t wait, const void* codeptr) {
   log->put(time, raw::omp_mutex_released{.kind = flags, .mutex = wait, .code = as_word(codeptr)});
 }
 
-/// The holder of a nest lock sets or unsets it once more, and does not wait for it.
+/// The holder of a nest lock sets or unsets it once more, which involves no wait.
 void on_nest_lock(ompt_scope_endpoint_t endpoint, ompt_wait_id_t wait, const void* codeptr) {
   const uint64_t time = now();
   ThreadLog* log = live_log();

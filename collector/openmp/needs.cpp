@@ -23,13 +23,13 @@ namespace culprit::collector::openmp {
 
 namespace {
 
-/// Functions that libomp has, but not for all that programs built by gcc want of them. Its tasks
-/// ignore `detach`, so that fulfilling the event crashes. Of a loop or sections that need memory
+/// Functions that libomp has, but that do not do all that programs built by gcc need. Its tasks
+/// ignore `detach`, so that fulfilling the event crashes. For a loop or sections that need memory
 /// for the whole team (reductions with `scan`, lastprivate(conditional:)) it aborts the program.
-/// gcc calls these functions for nothing else but reductions with `task`, which are the rarer the
-/// more recent the standard; loops of all other kinds have functions of their own. Memory
-/// allocators of its own answer otherwise than libgomp's, and its format for affinity is not there
-/// yet in a program's first call.
+/// Otherwise gcc calls these functions only for reductions with `task`, which are the rarer the
+/// more recent the standard; loops of all other kinds have functions of their own. Its memory
+/// allocators return other results than libgomp's, and its affinity format does not exist yet in a
+/// program's first call.
 constexpr const char* kUnusable[] = {"omp_fulfill_event",
                                      "omp_init_allocator",
                                      "omp_set_affinity_format",
@@ -61,8 +61,8 @@ const ElfW(Dyn) * dynamic_section(const dl_phdr_info& info) {
   return nullptr;
 }
 
-/// What an entry of the dynamic section points at; nullptr if there is none, or if the loader has
-/// not turned it into a pointer.
+/// The memory that an entry of the dynamic section points at; nullptr if there is none, or if the
+/// loader has not turned it into a pointer.
 template <class T>
 const T* pointer_of(const dl_phdr_info& info, const ElfW(Dyn) * dynamic, ElfW(Sxword) tag) {
   for (; dynamic->d_tag != DT_NULL; ++dynamic) {
@@ -88,7 +88,7 @@ Object read_object(const dl_phdr_info& info) {
   object.strings = pointer_of<char>(info, dynamic, DT_STRTAB);
   if (object.symbols == nullptr || object.strings == nullptr) return {};
   object.uses_runtime = is_linked_with_libgomp(dynamic, object.strings);
-  // The second word of either hash table tells how many symbols count.
+  // The second word of either hash table gives the number of symbols.
   const auto* table = pointer_of<uint32_t>(info, dynamic, DT_HASH);
   if (table == nullptr) table = pointer_of<uint32_t>(info, dynamic, DT_GNU_HASH);
   object.symbol_count = table != nullptr ? table[1] : 0;
@@ -102,7 +102,8 @@ bool is_runtime_name(const char* name) {
   return false;
 }
 
-/// Loops with `ordered depend` (doacross) are of one family; of some, libomp aborts the program.
+/// Loops with `ordered depend` (doacross) are of one family; for some of them, libomp aborts the
+/// program.
 bool is_doacross(const char* name) {
   return strstr(name, "doacross") != nullptr;
 }
@@ -115,13 +116,14 @@ bool is_usable(void* candidate, const char* name) {
   return dlsym(candidate, name) != nullptr;
 }
 
-/// For thousands of names; memory is taken only for what there is.
+/// Room for thousands of names; only touched pages take memory.
 constexpr size_t kNamesRoom = size_t{1} << 20;
 
 struct Search {
-  char* names;  ///< of runtime functions that are needed: one after the other, with their zeros
+  char* names;  ///< names of the runtime functions that are needed: one after the other, with their
+                ///< zeros
   size_t used = 0;
-  bool complete = true;  ///< all had room
+  bool complete = true;  ///< all names had room
 };
 
 bool note_name(Search& search, const char* name) {
@@ -145,7 +147,7 @@ int visit(dl_phdr_info* info, size_t, void* argument) {
   return search.complete ? 0 : 1;
 }
 
-/// The first of the names that `candidate` cannot stand in for; nullptr if there is none.
+/// The first of the names that `candidate` lacks; nullptr if it has all.
 const char* first_lacking(void* candidate, const char* names, size_t size) {
   for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
     if (!is_usable(candidate, names + at)) return names + at;

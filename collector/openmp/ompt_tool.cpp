@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The door through which an OpenMP runtime finds us: it looks for `ompt_start_tool` among the
-// process's symbols and calls it before anything else. It may do so from the loader's own
-// initialisation, so nothing of OpenMP is called back from here.
-// A runtime takes one tool. Where the user has another, by OMP_TOOL_LIBRARIES, preloaded behind us
-// or in the program itself, that one is left its place: the program is to behave as without us.
+// The entry by which an OpenMP runtime finds us: it looks for `ompt_start_tool` among the process's
+// symbols and calls it before anything else. It may do so from the loader's own initialisation, so
+// nothing of OpenMP is called back from here. A runtime takes one tool. If the user has another, by
+// OMP_TOOL_LIBRARIES, preloaded behind us or in the program itself, that one keeps its place: the
+// program must behave as without us.
 #include "collector/openmp/ompt_tool.h"
 
 #include <dlfcn.h>
@@ -38,8 +38,8 @@ void on_finalize(ompt_data_t*) {
   g_alive.store(false, std::memory_order_release);
 }
 
-/// The next one's answer, if somebody besides the runtime has the door: its own is only the way to
-/// us, which asks for the next definition in turn.
+/// The answer of the next definition, if any besides the runtime's exists: the runtime's own only
+/// leads to us, since it asks for the next definition in turn.
 using StartTool = ompt_start_tool_result_t* (*)(unsigned, const char*);
 
 bool is_runtime(const char* object) {
@@ -48,7 +48,7 @@ bool is_runtime(const char* object) {
   return strncmp(name, "libomp.", 7) == 0 || strncmp(name, "libiomp5.", 9) == 0;
 }
 
-/// Whether this definition of ompt_start_tool is somebody's who wants to see OpenMP.
+/// Whether this definition of ompt_start_tool belongs to a tool that observes OpenMP.
 bool is_a_tools(void* definition) {
   Dl_info info;
   return definition != nullptr && dladdr(definition, &info) != 0 && !is_runtime(info.dli_fname);
@@ -68,7 +68,7 @@ const void* object_of(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-/// The runtime asks the first definition alone, and the program's own comes before ours.
+/// The runtime calls only the first definition, and the program's own comes before ours.
 [[gnu::constructor]] void notice_tool_in_front() {
   const Environment& wishes = environment();
   if (!wishes.wanted || wishes.omp_tools_disabled || !sampling::has_observed_runtime()) return;

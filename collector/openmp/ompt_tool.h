@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the parts of the OpenMP probe share: is the runtime still alive, and what this thread is in.
+// State that the parts of the OpenMP probe share: whether the runtime is still alive, and the
+// regions that this thread is in.
 #pragma once
 
 #include <omp-tools.h>
@@ -15,19 +16,20 @@ namespace culprit::collector::openmp {
 /// (runtimes send them from their own late destructors) must be ignored.
 bool alive();
 
-/// From now on we are alive: hands `set` all callbacks that are wanted. `version` is what the
-/// runtime calls itself. False if this process is not to be recorded.
+/// From now on we are alive: gives `set` all callbacks that are wanted. `version` is the runtime's
+/// description of itself. False if this process is not to be recorded.
 bool begin_callbacks(ompt_set_callback_t set, const char* version);
 
-/// If not 0, when what this thread's callbacks are called for happened: for several at one moment.
+/// If not 0, the time of the event that this thread's callbacks are called for; it serves several
+/// callbacks for one moment.
 [[gnu::tls_model("initial-exec")]] constinit inline thread_local uint64_t t_moment = 0;
 
 inline uint64_t callback_time() {
   return t_moment != 0 ? t_moment : now();
 }
 
-/// The log of this thread if its events are wanted. For callbacks: a thread that does anything has
-/// its mutex, or has failed to get it, which no callback tells.
+/// The log of this thread if its events are wanted. It is for callbacks: a thread that does
+/// anything has its mutex, or has failed to get it, which no callback reports.
 inline ThreadLog* live_log() {
   ThreadLog* log = alive() ? thread_log() : nullptr;
   if (log != nullptr) thread_state().waits.end_mutex(*log);

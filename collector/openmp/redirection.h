@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Programs built with gcc call libgomp, which tells tools nothing. Our stand-ins for its functions
-// lead to a probe of ours (gomp/probe.h), which calls libgomp; or, where that is asked for, to
-// LLVM's libomp, which answers the same calls and has OMPT. Decided once, at the program's first
-// OpenMP call.
+// Programs built with gcc call libgomp, which has no tools interface. Our stand-ins for its
+// functions lead to a probe of ours (gomp/probe.h), which calls libgomp; or, if the user asks for
+// it, to LLVM's libomp, which offers the same functions and has OMPT. This is decided once, at the
+// program's first OpenMP call.
 #pragma once
 
 #include <cstdint>

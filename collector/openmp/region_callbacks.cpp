@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Parallel regions get numbers of our own, unique in the process. A worker's end of a region
-// arrives only when the next region starts or the runtime shuts down, without the region's data: it
-// comes off our own stack, and is recorded when it arrives; the assembler knows when it was due.
-// Initial tasks are no teams, except those of a league.
+// arrives only when the next region starts or the runtime shuts down, without the region's data:
+// the region comes from our own stack, and the end is recorded when it arrives; the assembler knows
+// when it was due. Initial tasks are no teams, except those of a league.
 #include <atomic>
 
 #include "collector/openmp/callbacks.h"
@@ -74,7 +74,8 @@ void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel) {
   if (region != 0) log.put(time, raw::omp_implicit_end{.region = region});
 }
 
-/// Where the thread that forked ends its implicit task by leaving the region, one record says both.
+/// Where the forking thread ends its implicit task by leaving the region, one record stands for
+/// both.
 void on_leave(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   const uint64_t time = callback_time();
   ThreadLog* log = live_log();

@@ -3,8 +3,8 @@
 
 // Decides where the calls of programs built for libgomp go, and resolves the stand-ins accordingly.
 // The rule is that a program must behave as before: libomp is taken only if libgomp is loaded, no
-// libomp is (then the program has sorted that out itself), and libomp has every function that the
-// program's objects ask of libgomp.
+// libomp is (then the program has chosen for itself), and libomp has every function of libgomp that
+// the program's objects need.
 #include "collector/openmp/redirection.h"
 
 #include <dlfcn.h>
@@ -34,16 +34,17 @@ enum class Decision : uint32_t { open, next, libomp, refused, probe };
 
 std::atomic<Decision> g_decision{Decision::open};
 std::atomic<void*> g_libomp{nullptr};
-char g_lacking[sizeof(trace::RawProcess::gomp_lacking)];  // threads that write it write the same
+char g_lacking[sizeof(trace::RawProcess::gomp_lacking)];  // threads that write at the same time
+                                                          // write the same text
 
-/// What the program would call without us.
+/// The function that the program would call without us.
 void* next_definition(const char* name) {
   void* const function = dlsym(RTLD_NEXT, name);
   return function != nullptr ? function : defined_by_loaded(name);
 }
 
-/// Whether the program has brought such a runtime. Asked once: while one thread decides, another
-/// may have loaded ours.
+/// Whether the program has loaded such a runtime. This is checked once: while one thread decides,
+/// another may have loaded ours.
 bool program_has_runtime_with_tools() {
   constexpr int kNotAsked = -1;
   static std::atomic<int> answer{kNotAsked};
@@ -69,7 +70,7 @@ Decision decide() {
   return Decision::libomp;
 }
 
-// Threads that decide at the same time decide alike; the first one's word stands.
+// Threads that decide at the same time decide alike; the first decision stands.
 Decision decision() {
   Decision taken = g_decision.load(std::memory_order_acquire);
   if (taken != Decision::open) return taken;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Answers to OpenMP calls in a process without any OpenMP runtime. Objects that refer to omp_*
-// weakly, to call it only if it is there, find our stand-ins there: they must hear what a serial
-// program hears.
+// weakly, to call it only if it exists, find our stand-ins: they must return the same values as in
+// a serial program.
 #pragma once
 
 namespace culprit::collector::openmp {

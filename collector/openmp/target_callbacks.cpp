@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What host threads do for devices: target constructs, copies and allocations, kernels handed over.
-// Only the host's side: what a device does meanwhile is no event of this thread.
+// Work that host threads do for devices: target constructs, copies and allocations, kernel
+// launches. Only the host's side is recorded: the device's own activity is no event of this thread.
 #include "collector/openmp/callbacks.h"
 #include "collector/openmp/ompt_tool.h"
 

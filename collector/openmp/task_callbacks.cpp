@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Explicit tasks. Their numbers are drawn per thread (the thread's own count above a number drawn
-// once), since programs create millions and one counter for all would be fought over.
+// Explicit tasks. Each thread numbers the tasks that it creates (its own count above a number drawn
+// once), since programs create millions and one counter for all would be contended.
 #include <atomic>
 
 #include "collector/openmp/callbacks.h"
@@ -42,8 +42,9 @@ void on_create(ompt_data_t*, const ompt_frame_t*, ompt_data_t* task, int flags, 
                .flags = static_cast<uint32_t>(flags), .task = number, .code = as_word(codeptr)});
 }
 
-/// Tells where the data lie that order tasks: the runtime's own edges leave out what has ended
-/// already. Of implicit tasks: the iterations of a loop that wait for each other (doacross).
+/// Records the addresses by which tasks are ordered: the runtime's own edges leave out tasks that
+/// have ended already. For implicit tasks: the iterations of a loop that wait for each other
+/// (doacross).
 void on_dependences(ompt_data_t* task, const ompt_dependence_t* list, int count) {
   const uint64_t time = now();
   ThreadLog* log = live_log();
@@ -77,7 +78,7 @@ void on_schedule(ompt_data_t* prior, ompt_task_status_t status, ompt_data_t* nex
   const uint64_t time = now();
   ThreadLog* log = live_log();
   if (log == nullptr) return;
-  if (next == nullptr) {  // a fulfilment, or a taskwait that is over: nobody is switched to
+  if (next == nullptr) {  // a fulfilment, or a taskwait that is over: no task is switched to
     const uint64_t ended =
         status == ompt_taskwait_complete ? thread_state().taskwaits.end() : task_number(prior);
     if (ended == 0) return;

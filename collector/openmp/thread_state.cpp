@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Small stacks in the thread's own memory. Levels beyond their room are counted only, so that what
-// is inside comes out right again.
+// Small stacks in the thread's own memory. Levels beyond their size are only counted, so that the
+// outer ones come out right again.
 #include "collector/openmp/thread_state.h"
 
 namespace culprit::collector::openmp {

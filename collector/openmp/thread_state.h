@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a thread is in, kept by ourselves. The runtime's own notes do not suffice: at the end of a
-// worker's region it hands out neither parallel data nor team size, and some runtimes reuse both.
-// Plain data in the initial TLS block: no allocation, no destructor. There is room for little of
-// that (collector/CMakeLists.txt), so nesting deeper than any program's is counted but not
-// remembered.
-// MT: one thread.
+// The constructs that a thread is in, kept by ourselves. The runtime's own data do not suffice: at
+// the end of a worker's region it passes neither parallel data nor team size, and some runtimes
+// reuse both. Plain data in the initial TLS block: no allocation, no destructor. There is little
+// room there (collector/CMakeLists.txt), so nesting deeper than any program's is counted but not
+// remembered. MT: one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace culprit::collector::openmp {
 
-/// What the runtime has dealt out to this thread of a loop, or of sections.
+/// The part of a loop, or of sections, that the runtime has dealt out to this thread.
 struct LoopShare {
   uint64_t chunks;
   uint64_t iterations;
@@ -29,11 +28,11 @@ class RegionStack {
     ++depth_;
     loop() = {};
   }
-  /// Leaves the innermost region, or `region` and whatever in it never ended. Returns what was
-  /// left.
+  /// Leaves the innermost region, or `region` and those inside it that never ended. Returns the
+  /// region that was left.
   uint64_t pop(uint64_t region);
   uint64_t top() const { return depth_ > 0 && depth_ <= kMax ? regions_[depth_ - 1] : 0; }
-  /// Of the loop that runs in the innermost region: a team has one at a time.
+  /// The share of the loop that runs in the innermost region: a team has one at a time.
   LoopShare& loop() { return loops_[depth_ < kMax ? depth_ : kMax]; }
 
  private:
@@ -43,17 +42,17 @@ class RegionStack {
   uint32_t depth_;
 };
 
-/// How often this thread waits, as OpenMP tells it, for ThreadLog::waiting. A task that runs inside
-/// a wait does not wait: the wait is set aside until the task is left.
+/// How many waits this thread is in, as OpenMP reports it, for ThreadLog::waiting. A task that runs
+/// inside a wait does not wait: the wait is set aside until the task is left.
 class Waits {
  public:
   void begin(ThreadLog& log) { change(log, +1); }
   void end(ThreadLog& log) { change(log, -1); }
-  /// Ends what the runtime forgot to end.
+  /// Ends waits whose end the runtime did not report.
   void clear(ThreadLog& log);
   void enter_task(ThreadLog& log);
   void leave_task(ThreadLog& log);
-  /// A thread waits for one mutex at most; a failed test never says so.
+  /// A thread waits for one mutex at most; the end of a failed test is never reported.
   void begin_mutex(ThreadLog& log);
   void end_mutex(ThreadLog& log);
 
@@ -70,8 +69,8 @@ class Waits {
   int outer_[kMax];
 };
 
-/// Taskwaits with dependences are tasks to the runtime, but their data is no place for a number: it
-/// is the thread's, and one taskwait may begin inside another.
+/// Taskwaits with dependences are tasks to the runtime, but their data cannot hold a number: it
+/// belongs to the thread, and one taskwait may begin inside another.
 class Taskwaits {
  public:
   void begin(const void* data, uint64_t number) {
@@ -79,7 +78,7 @@ class Taskwaits {
     if (depth_ < kMax) numbers_[depth_] = number;
     ++depth_;
   }
-  /// The innermost one's number; 0 if there is none.
+  /// Ends the innermost taskwait and returns its number; 0 if there is none.
   uint64_t end() {
     const uint64_t number = top();
     if (depth_ > 0) --depth_;

@@ -11,7 +11,7 @@ namespace culprit::collector::openmp {
 
 bool record_unobserved() {
   if (!start_probes() || !activate()) return false;
-  // Without samples nothing else might ask for a log, and an empty one is none.
+  // Without samples no other probe might ask for a log, and an empty one counts as none.
   if (ThreadLog* log = thread_log()) put_cpu_time(*log);
   return true;
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Atomic counters that are taken from and given back to: nobody waits, and the sum never exceeds
-// what was allowed.
+// Atomic counters from which amounts are taken and to which they are returned: no thread waits, and
+// the sum never exceeds the limit.
 #include "collector/process/budget.h"
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace culprit::collector::budget {
 namespace {
 
 constexpr size_t kSmallestWindow = size_t{64} << 10;
-/// A thread takes at most this share of what is left for windows, so that many find some.
+/// A thread takes at most this share of the memory left for windows, so that many threads get some.
 constexpr size_t kShare = 8;
 
 std::atomic<size_t> g_windows{0};

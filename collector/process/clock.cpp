@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads and chooses the clock. The kernel knows best whether the cycle counter is good: it
-// withdraws "tsc" from the available clock sources of a machine whose counters drift apart. In a
-// virtual machine the current source may be the hypervisor's and the counter still sound, so the
-// list of available ones decides.
+// Reads and chooses the clock. The kernel decides whether the cycle counter is good: it withdraws
+// "tsc" from the available clock sources of a machine whose counters drift apart. In a virtual
+// machine the current source may be the hypervisor's and the counter still sound, so the list of
+// available sources decides.
 #include "collector/process/clock.h"
 
 #include <time.h>

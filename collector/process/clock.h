@@ -16,7 +16,7 @@ void choose(bool force_monotonic);
 trace::RawClock chosen();
 
 /// One moment on all clocks: the tightest of several bracketed readings, since a reading that was
-/// interrupted in between pairs ticks with a later time.
+/// interrupted pairs ticks with a later time.
 trace::RawClockPair read_pair();
 
 }  // namespace culprit::collector::clock

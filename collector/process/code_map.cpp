@@ -40,7 +40,7 @@ struct Ranges {
 const char* g_folder = nullptr;
 std::atomic<const Ranges*> g_ranges{nullptr};
 std::atomic<unsigned> g_copies{0};
-std::atomic<unsigned> g_vain{0};     ///< refreshes in a row that taught nothing
+std::atomic<unsigned> g_vain{0};     ///< consecutive refreshes that found nothing new
 std::atomic<unsigned> g_unknown{0};  ///< unknown addresses since the last refresh
 std::atomic<unsigned long long> g_loaded{0};
 std::atomic_flag g_refreshing = ATOMIC_FLAG_INIT;
@@ -81,7 +81,7 @@ void add_line(Ranges& ranges, const char* line) {
   ranges.at[ranges.count++] = {begin, end, owner_by_path(line)};
 }
 
-/// Collects lines from pieces of any size. Too long a line loses its end, the path's name.
+/// Collects lines from pieces of any size. A line that is too long loses the end of its path.
 class LineReader {
  public:
   void feed(const char* data, size_t bytes, Ranges& ranges) {
@@ -101,14 +101,14 @@ class LineReader {
   char line_[1024];
 };
 
-/// What copying needs, in memory of its own: threads may have next to no stack.
+/// Memory for copying, outside of the stack: threads may have next to no stack.
 struct Workspace {
   char path[PATH_MAX + 16];
   char piece[4096];
   LineReader lines;
 };
 
-/// So that a reader knows whether it has all of it.
+/// Marks the end, so that a reader knows whether the copy is complete.
 void finish_copy(int file, size_t bytes, uint64_t sum, Workspace& work) {
   const int length =
       snprintf(work.piece, sizeof work.piece, "# %llx\n", static_cast<unsigned long long>(sum));
@@ -153,7 +153,7 @@ bool same(const Ranges* a, const Ranges& b) {
 
 int count_loads(dl_phdr_info* info, size_t, void* result) {
   *static_cast<unsigned long long*>(result) = info->dlpi_adds;
-  return 1;  // every entry tells the same
+  return 1;  // every entry has the same count
 }
 
 }  // namespace

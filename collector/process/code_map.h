@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which addresses are code, and whose. The assembler needs copies of /proc/self/maps to turn
-// addresses into functions; the unwinder needs to know its own frames; both need to notice code
-// that was loaded later. There is no hook for dlopen without cost for every call of the program, so
-// news shows itself as a return address that no known range holds. MT: safe. Async-signal-safe, but
+// addresses into functions; the unwinder needs to recognise the collector's own frames; both need
+// to notice code that was loaded later. A hook for dlopen would cost the program, so newly loaded
+// code is noticed by a return address that lies in no known range. MT: safe. Async-signal-safe, but
 // for `loaded_more`.
 #pragma once
 
@@ -16,7 +16,7 @@ enum class Owner : uint8_t {
   unknown,  ///< in no executable range seen so far
   program,
   collector,  ///< libculprit*.so: left out of call paths
-  runtime,    ///< the loader and libgcc's unwinder: the sampling handler keeps its hands off
+  runtime,    ///< the loader and libgcc's unwinder: the sampling handler does not unwind in them
 };
 
 /// Takes the first copy, `<folder>/maps.0`. `folder` must live for ever.
@@ -27,14 +27,14 @@ void refresh();
 
 Owner owner_of(uintptr_t address);
 
-/// Whether there are any ranges: until then all is unknown.
+/// Whether there are any ranges: before that, every address is unknown.
 bool is_there();
 
-/// After owner_of() said `unknown`: refreshes, unless earlier refreshes for unknown addresses were
-/// in vain (damaged stacks have many). Returns whether the ranges are new.
+/// To be called after owner_of() returned `unknown`: refreshes, unless earlier refreshes for
+/// unknown addresses were in vain (damaged stacks have many). Returns whether the ranges are new.
 bool learn();
 
-/// The loader has added objects since the last refresh.
+/// Whether the loader has added objects since the last refresh.
 bool loaded_more();
 
 }  // namespace culprit::collector::code_map

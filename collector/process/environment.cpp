@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The environment contract between `culprit run` or `record` and the collector. Assumes nothing of
-// the values: one that makes no sense counts as unset.
+// The environment contract between `culprit run` or `record` and the collector. No value is
+// trusted: one that makes no sense counts as unset.
 #include "collector/process/environment.h"
 
 #include <unistd.h>
@@ -33,8 +33,8 @@ long parent_of(long process) {
   return name_end != nullptr && sscanf(name_end + 1, " %*c %ld", &parent) == 1 ? parent : 0;
 }
 
-/// MPICH's own launcher gives its jobs no name, but all its proxies, one a node, are told the port
-/// of the mpiexec that they serve. A rank's proxy is its parent, or that of a shell in between.
+/// MPICH's own launcher gives its jobs no name, but all its proxies, one per node, get the port of
+/// the mpiexec that they serve. A rank's proxy is its parent, or that of a shell in between.
 template <size_t size>
 void copy_port_of_hydra(char (&to)[size]) {
   constexpr char kOption[] = "--control-port";
@@ -52,7 +52,7 @@ void copy_port_of_hydra(char (&to)[size]) {
   }
 }
 
-/// Something that is the same for all ranks of a job and for no other job at the same time.
+/// A name that is the same for all ranks of a job and for no other job at the same time.
 template <size_t size>
 void copy_job(char (&to)[size]) {
   for (const char* name : {"PMIX_NAMESPACE", "PMI_JOBID", "PMI_KVSNAME", "PALS_APID"}) {
@@ -69,7 +69,7 @@ void copy_job(char (&to)[size]) {
   if (getenv("SLURM_HET_SIZE") == nullptr) snprintf(to, size, "%s.%s", job, step);
 }
 
-/// The first of the variables that holds a number, else -1.
+/// The value of the first variable that holds a number, else -1.
 int first_number(std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const char* value = getenv(name);
@@ -83,14 +83,14 @@ int first_number(std::initializer_list<const char*> names) {
   return -1;
 }
 
-/// Open MPI tells a spawned program the port of its parents' root: "<job>.<rank>:<number>".
+/// Open MPI passes a spawned program the port of its parents' root: "<job>.<rank>:<number>".
 template <size_t size>
 void copy_parent(char (&to)[size]) {
   const char* port = getenv("OMPI_PARENT_PORT");
   if (port != nullptr) snprintf(to, size, "%.*s", static_cast<int>(strcspn(port, ":")), port);
 }
 
-/// What several settings mean together.
+/// Resolves settings that depend on each other.
 void reconcile(Environment& read) {
   if (read.without.samples) read.sampling = 0;
   read.probes_libgomp = strcmp(read.openmp_runtime, "libgomp") == 0;

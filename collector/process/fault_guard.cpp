@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Our handlers stand only while some thread runs guarded code: the program finds its own where it
-// looks, and libraries that hand a fault on to what they found do not hand it on to us. A fault of
-// another thread meanwhile goes to what was there before, or, if that was the system's default,
-// ends the program as it would have. What its flags ask of the system (SA_RESETHAND, SA_NODEFER) is
-// done on the system's behalf: handlers that rely on it would otherwise meet the same fault for
+// Our handlers are installed only while some thread runs guarded code: the program finds its own
+// where it looks, and libraries that pass a fault on to the previous handler do not pass it to us.
+// A fault of another thread meanwhile goes to the previous handler, or, if that was the system's
+// default, ends the program as it would have. The effect of the handler's flags (SA_RESETHAND,
+// SA_NODEFER) is reproduced here: handlers that rely on it would otherwise meet the same fault for
 // ever.
 #include "collector/process/fault_guard.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 constinit Next<int(int, const struct sigaction*, struct sigaction*)> g_sigaction("sigaction");
 
-/// The system's own: what the program sets meanwhile comes to set_guarded_action().
+/// The system's own function: the program's later calls arrive at set_guarded_action().
 int set(int signal, const struct sigaction* action, struct sigaction* previous) {
   auto* const next = g_sigaction.get();
   return next != nullptr ? next(signal, action, previous) : -1;
@@ -33,7 +33,8 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS};
 constexpr unsigned kSignalCount = 2;
 
 struct sigaction g_previous[kSignalCount];
-std::atomic<bool> g_spent[kSignalCount];  ///< the previous action was for once, and has been taken
+std::atomic<bool> g_spent[kSignalCount];  ///< the previous action was for one signal, and has been
+                                          ///< taken
 
 constinit thread_local sigjmp_buf* t_return __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -75,7 +76,7 @@ bool is_ours(const struct sigaction& action) {
   return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_fault;
 }
 
-/// What the program would find.
+/// The action that the program would find.
 struct sigaction programs(unsigned which) {
   struct sigaction action = g_previous[which];
   if (g_spent[which].load()) action.sa_handler = SIG_DFL, action.sa_flags &= ~SA_SIGINFO;
@@ -94,7 +95,7 @@ bool install(unsigned which) {
   return set(kSignals[which], &ours, nullptr) == 0;
 }
 
-/// Leaves what the program has installed meanwhile.
+/// Removes our handler, unless the program has installed another one meanwhile.
 void remove(unsigned which) {
   struct sigaction current;
   if (set(kSignals[which], nullptr, &current) != 0 || !is_ours(current)) return;
@@ -102,7 +103,8 @@ void remove(unsigned which) {
   set(kSignals[which], &previous, nullptr);
 }
 
-/// Held for a few system calls. Who cannot get it soon does without: nobody waits in a handler.
+/// A lock held for a few system calls. A thread that cannot get it soon goes on without: no handler
+/// may wait long.
 class Turn {
  public:
   Turn() {
@@ -117,7 +119,7 @@ class Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
   explicit operator bool() const { return has_; }
-  /// In a child, whose other threads are gone.
+  /// Called in a child, whose other threads are gone.
   static void forget() { g_taken.clear(std::memory_order_release); }
 
  private:
@@ -136,7 +138,7 @@ bool begin_guard() {
   return installed;
 }
 
-/// Handlers that stay because a turn was not to be had are removed by the next user.
+/// Handlers that stay because this lock was not available are removed by the next user.
 void end_guard() {
   const Turn turn;
   const bool was_last = g_users.fetch_sub(1) == 1;

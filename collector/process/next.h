@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stand-ins for functions of the system find the system's own. They may be called from the
-// program's signal handlers, so these are looked up at load, and only what is called before that is
-// looked up when it is called.
+// Lets stand-ins for functions of the system find the system's own. They may be called from the
+// program's signal handlers, so symbols are looked up at load; only a function that is called
+// earlier is looked up at its call.
 #pragma once
 
 #include <dlfcn.h>
@@ -12,11 +12,11 @@
 
 namespace culprit::collector {
 
-/// A function of the system's library, behind ours.
+/// The system library's function behind our stand-in.
 template <class Function>
 class Next {
  public:
-  /// `version`: the one to take, where there are several and it exists.
+  /// `version`: the symbol version to take if it exists, for functions that have several.
   explicit constexpr Next(const char* name, const char* version = nullptr)
       : name_(name), version_(version) {}
   void find() {

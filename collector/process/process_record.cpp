@@ -24,10 +24,10 @@ using trace::RawProcess;
 
 namespace {
 
-/// Of which the record is the first part.
+/// The file of which the record is the first part.
 trace::RawProcessFile* g_file = nullptr;
 char g_path[4200];         ///< its name
-bool g_in_memory = false;  ///< alone: it is not mapped, but written
+bool g_in_memory = false;  ///< the record is in memory only: its file is not mapped, but written
 
 void set_last(RawProcess& record, const trace::RawClockPair& pair) {
   record.last = pair;
@@ -36,7 +36,7 @@ void set_last(RawProcess& record, const trace::RawClockPair& pair) {
 
 /// /proc/self/cmdline separates arguments by zero bytes.
 void read_command(char* text, size_t capacity) {
-  // read_text cannot tell how much it read once there are zeros inside, but the rest is zero too.
+  // read_text cannot return how much it read if there are zeros inside, but the rest is zero too.
   if (!read_text("/proc/self/cmdline", text, capacity)) return;
   size_t end = capacity;
   while (end > 0 && text[end - 1] == '\0') --end;
@@ -60,7 +60,8 @@ bool write_record() {
   return write_at(g_path, 0, reinterpret_cast<const char*>(g_file), sizeof *g_file);
 }
 
-/// The memory of the record: its file, or what is written to it. Returns errno if there is none.
+/// Makes the memory of the record: its mapped file, or memory that is written to it. Returns errno
+/// on failure.
 int make_record() {
   const MappedFile mapped = map_file(g_path, sizeof(trace::RawProcessFile));
   g_file = static_cast<trace::RawProcessFile*>(mapped.memory);
@@ -128,7 +129,7 @@ void tally(uint64_t RawProcess::* counter, uint64_t count) {
 
 namespace {
 
-/// Other threads go on counting meanwhile: each word is what it was at some moment.
+/// Other threads go on counting meanwhile: each word is its value at some moment.
 void copy_record(const RawProcess& from, RawProcess& to) {
   constexpr size_t kWords = sizeof(RawProcess) / sizeof(uint64_t);
   auto* source = reinterpret_cast<uint64_t*>(const_cast<RawProcess*>(&from));
@@ -138,7 +139,7 @@ void copy_record(const RawProcess& from, RawProcess& to) {
   }
 }
 
-/// Into the older of the two, so that one is whole if the process is killed here.
+/// Writes into the older of the two snapshots, so that one is whole if the process is killed here.
 void write_snapshot(trace::RawSnapshot& slot, uint64_t number, Moment moment, uint64_t end) {
   std::atomic_ref<uint64_t>(slot.sum).store(0, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -155,7 +156,8 @@ void write_snapshot(trace::RawSnapshot& slot, uint64_t number, Moment moment, ui
 
 void take_snapshot(Moment moment, uint64_t end) {
   static std::atomic_flag writing = ATOMIC_FLAG_INIT;
-  // The next comes soon, but for the last; in a signal handler the other may be this very thread.
+  // Another snapshot follows soon, except after the last; in a signal handler this very thread may
+  // hold the lock.
   const unsigned patience = moment == Moment::going_on ? 0 : 1000;
   if (g_file == nullptr || process() != &g_file->now) return;
   for (unsigned i = 0; writing.test_and_set(std::memory_order_acquire); ++i) {

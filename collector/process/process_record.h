@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The process's own record (trace::RawProcess): what it is, its clock, and what was lost.
-// MT: counting and refreshing are safe from any thread and from signal handlers.
+// The process's own record (trace::RawProcess): its identity, its clock, and its losses. MT:
+// counting and refreshing are safe from any thread and from signal handlers.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace culprit::collector {
 
-/// Maps `<folder>/process`, or writes it where that is refused, and fills in what is known at load.
-/// nullptr if neither can be done: then a file `refused.<errno>` says why.
+/// Maps `<folder>/process`, or writes it where mapping is refused, and fills in the facts known at
+/// load. nullptr if neither can be done: then a file `refused.<errno>` gives the reason.
 trace::RawProcess* create_process_record(const char* folder, const trace::RawClockPair& first);
 
-/// Adds to a counter of the record, if there is one that this process may write to.
+/// Adds to a counter of the record, if this process has a record that it may write to.
 void tally(uint64_t trace::RawProcess::* counter, uint64_t count = 1);
 
-/// A file of the process could not be mapped, with this errno: it lies in memory and is written.
+/// A file of the process could not be mapped, with this errno: it is kept in memory and written.
 void tell_written_behind(int refusal);
 
-/// Keeps what the record is now (trace::RawSnapshot). `end`: the process ends, or stops recording,
-/// at these ticks, which the record says too from then on.
+/// Keeps a copy of the record's present state (trace::RawSnapshot). For `exit` and `limit`, the
+/// process ends or stops recording at these ticks, which the record contains from then on.
 enum class Moment { going_on, exit, limit };
 void take_snapshot(Moment moment = Moment::going_on, uint64_t end = 0);
 

@@ -58,7 +58,7 @@ class CULPRIT_EXPORT ThreadLog {
         put_words(Record::kKind, time, flags, arg, w, packed.count);
     }
   }
-  /// The same of one with a rest. At most 255 words in all; false if dropped.
+  /// The same for a record with a rest. At most 255 words in all; false if dropped.
   template <class Record>
   bool put(uint64_t time, const Record& record, const uint64_t* rest, unsigned count) {
     const raw::Packed<Record> packed(record);
@@ -66,20 +66,20 @@ class CULPRIT_EXPORT ThreadLog {
                      packed.count, rest, count);
   }
 
-  /// One more test by the function `name` in the newest record, which ended at `end` and took
-  /// `ticks`. False if that is no mpi_tests, or none that knows of this function.
+  /// Adds one more test by the function `name` to the newest record, which ended at `end` and took
+  /// `ticks`. False if that record is no mpi_tests, or has no entry for this function.
   bool put_test(uint64_t end, uint16_t name, uint64_t ticks);
-  /// The same, of a function that the newest record does not know yet. False if that is no
+  /// The same for a function that the newest record does not list yet. False if that record is no
   /// mpi_tests, or has no room.
   bool put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t ticks);
 
   /// The thread was blocked from `begin` to `end`, in a call of `caller` (RawKind::blocked). It may
   /// have been sampled since.
   void put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller, uint64_t object = 0);
-  /// The same of what `blocked` says, but for when it began.
+  /// The same with all fields in `blocked`, except for the begin.
   void put_blocked(uint64_t begin, raw::blocked blocked);
-  /// It went on until `end` with what the newest record says that it did until `was`. False if that
-  /// is another one.
+  /// The state in the newest record, which lasted until `was`, went on until `end`. False if the
+  /// newest record is another one.
   bool prolong_blocked(uint64_t was, uint64_t end);
 
   /// Sets a word of the newest record, if it is of this kind.
@@ -88,20 +88,20 @@ class CULPRIT_EXPORT ThreadLog {
     set_word(Record::kKind, raw::place_of(field).word, value);
   }
 
-  /// From `time` on the thread is in what the record says, in place of what the slot had: a few
-  /// stores, none of which makes the log longer. At most kRawOpenWords words in all; what is more
-  /// is left out.
+  /// From `time` on the thread is in the state that the record describes, in place of the slot's
+  /// previous state: a few stores, none of which makes the log longer. At most kRawOpenWords words
+  /// in all; the rest is left out.
   template <class Record>
   void open(RawSlot slot, uint64_t time, const Record& record, const uint64_t* rest = nullptr,
             unsigned count = 0);
-  /// And no longer.
+  /// Ends that state.
   void close(RawSlot slot) {
     if (open_ != nullptr) publish(open_[static_cast<unsigned>(slot)], 0);
   }
 
-  /// Notes in the newest record when something happened that follows from it, as ticks since its
-  /// time. False if that record is not of this kind with `flags` and first word `w0`, or they do
-  /// not fit: then it needs a record of its own.
+  /// Notes the time of a follow-up event in the newest record, as ticks since that record's time.
+  /// False if that record is not of this kind with `flags` and first word `w0`, or the ticks do not
+  /// fit: then the event needs a record of its own.
   template <class Record>
   bool note(uint32_t Record::* moment, uint64_t time, uint16_t flags, uint64_t w0) {
     return note(Record::kKind, raw::place_of(moment), time, flags, w0);
@@ -110,12 +110,12 @@ class CULPRIT_EXPORT ThreadLog {
   /// The caller's call path, taken from the stack; frames of the collector itself are left out.
   /// Remembered paths cost a load and a compare a frame. Writes path_def records for new ones.
   PathId current_path();
-  /// The same of the frames that called the function whose canonical frame address is `cfa`: for
-  /// stand-ins that the program calls, which so leave themselves out.
+  /// The same for the frames that called the function whose canonical frame address is `cfa`:
+  /// stand-ins that the program calls leave themselves out in this way.
   PathId path_above(uintptr_t cfa);
 
-  /// A call by the frames above `cfa` begins: counters, if they are read, and the record of its
-  /// enter, with its path and its name, whose number is returned.
+  /// A call by the frames above `cfa` begins: records counters, if they are read, and the enter,
+  /// with its path and its name, whose number is returned.
   template <class Enter>
   StringId enter(uint64_t time, const char* name, uintptr_t cfa) {
     return enter(Enter::kKind, time, name, cfa);
@@ -125,14 +125,14 @@ class CULPRIT_EXPORT ThreadLog {
   /// live for ever (a literal): it is compared by address.
   StringId name(const char* name);
 
-  /// Reads the thread's counters, at the border whose record comes next. Only while `counting`.
+  /// Reads the thread's counters, at the time of the record that follows. Only while `counting`.
   void count(uint64_t time);
   bool counting = false;
 
   /// While > 0 the sampling handler takes no sample (inside MPI, in a barrier's wait).
   int waiting = 0;
 
-  /// What put() comes down to; probes have no use for it. `words` follow the header, and the rest
+  /// The function behind all put()s; not for probes. `words` follow the header, and the rest
   /// follows them.
   void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);
   void put(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, uint64_t w0);
@@ -156,7 +156,7 @@ class CULPRIT_EXPORT ThreadLog {
   friend class Recorder;
   struct Impl;
   Impl* impl_ = nullptr;
-  trace::RawOpen* open_ = nullptr;  ///< the slots; none while the log is broken
+  trace::RawOpen* open_ = nullptr;  ///< the slots of open states; none while the log is broken
 };
 
 template <class Record>
@@ -181,14 +181,14 @@ void ThreadLog::open(RawSlot slot, uint64_t time, const Record& record, const ui
 /// in a child forked since, or inside the collector itself. MT: each thread sees its own.
 CULPRIT_EXPORT ThreadLog* thread_log();
 
-/// A log of no thread, for what happens elsewhere (on devices). It never ends; whoever has it sees
-/// to it that one thread at a time uses it, and none once is_active() is false. nullptr when
-/// thread_log() would be.
+/// A log of no thread, for events elsewhere (on devices). It never ends; its owner makes sure that
+/// one thread at a time uses it, and none once is_active() is false. nullptr when thread_log()
+/// would be.
 CULPRIT_EXPORT ThreadLog* make_extra_log();
 
-/// Probes in shared objects of their own ask this before anything else: whether they were built for
-/// records of this version. It is C, so that it can be asked across versions; where the answer is
-/// no, the probe stays away, and the report says so.
+/// Probes in shared objects of their own call this before anything else: it returns whether records
+/// of the version that they were built for are accepted. It is C, so that it can be called across
+/// versions; if the answer is no, the probe stays inactive, and the report says so.
 extern "C" CULPRIT_EXPORT bool culprit_takes_probe(uint32_t raw_version);
 
 /// Whether this process is being recorded: activated, not ended, not a child forked since.

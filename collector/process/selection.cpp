@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reasons for being off are bits of one word; only the change between none and some is recorded.
-// The frequency of the clock is not known here, so the way to a window's edge is walked in steps:
-// each time nine tenths of what is left, by the frequency as measured since the beginning.
+// The frequency of the clock is not known here, so a window's edge is approached in steps: each
+// covers nine tenths of the remaining time, by the frequency as measured since the beginning.
 #include "collector/process/selection.h"
 
 #include <cstdlib>
@@ -22,11 +22,11 @@ namespace {
 enum Reason : uint32_t { kProgram = 1, kWindow = 2, kRank = 4, kPhase = 8 };
 
 constexpr uint64_t kNever = ~uint64_t{0};
-constexpr uint64_t kShortestBase = 1'000'000;  // ns; over less a frequency means nothing
+constexpr uint64_t kShortestBase = 1'000'000;  // ns; a frequency measured over less is meaningless
 constexpr uint64_t kLastStep = 20'000;         // ns
 
 trace::RawClockPair g_begin{};
-uint64_t g_edges[2] = {kNever, kNever};  ///< on and off again, on the monotonic clock
+uint64_t g_edges[2] = {kNever, kNever};  ///< the window's begin and end, on the monotonic clock
 unsigned g_next_edge = 0;
 std::atomic_flag g_checking = ATOMIC_FLAG_INIT;
 
@@ -45,7 +45,9 @@ void change(Reason reason, bool off, uint64_t since) {
   if ((before == 0) == (after == 0)) return;
   const uint64_t time = now();
   ThreadLog* log = thread_log();
-  if (log == nullptr) return;  // inert: the process's record will say how it begins
+  if (log == nullptr)
+    return;  // the collector is inert: the process's record will say how
+             // recording begins
   if (after != 0) {
     log->put(time, raw::recording_off{.from = since});
   } else {
@@ -99,7 +101,7 @@ bool lists_rank(const char* list, long rank) {
   return false;
 }
 
-/// Passes the edges that lie behind; returns when to look again.
+/// Passes the edges that are over; returns when to look again.
 uint64_t pass_edges() {
   const trace::RawClockPair here = clock::read_pair();
   const uint64_t base = here.monotonic_ns - g_begin.monotonic_ns;
@@ -171,7 +173,7 @@ bool tests_wanted() {
 void rank_is_known(int rank) {
   const char* const ranks = environment().ranks;
   if (ranks[0] == '\0' || selection::lists_rank(ranks, rank)) return;
-  selection::change(selection::kRank, true, 0);  // from the process's start
+  selection::change(selection::kRank, true, 0);  // counts from the process's start
 }
 
 }  // namespace culprit::collector

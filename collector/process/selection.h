@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // When to record. The program may switch recording off and on (include/culprit.h, MPI_Pcontrol),
-// and whoever starts the measurement may choose a window of time since the process began, ranks of
-// MPI_COMM_WORLD, or a phase or loop of the program's own (base/settings.def).
-// While any of them says off, put() drops all kinds but those of trace::is_kept_when_off(), for the
-// whole process. Recording is switched between events, so a window's edge is noticed at the first
-// event behind it; the record of it carries the exact time.
+// and the user may choose a window of time since the process began, ranks of MPI_COMM_WORLD, or a
+// phase or loop of the program's own (base/settings.def). While any of them is off, put() drops all
+// kinds but those of trace::is_kept_when_off(), for the whole process. Recording is switched
+// between events, so a window's edge is noticed at the first event behind it; the record of it
+// carries the exact time.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@
 
 namespace culprit::collector {
 
-/// False while recording is off: what would not be kept need not be found out. Not for signal
-/// handlers, since it may record that a window begins.
+/// False while recording is off: then facts that only serve records need not be gathered. Not for
+/// signal handlers, since it may record that a window begins.
 CULPRIT_EXPORT bool recording();
 /// The program's own switch.
 CULPRIT_EXPORT void switch_recording(bool on);
-/// MPI's fruitless tests and probes are not left out on request.
+/// Whether MPI's fruitless tests and probes are recorded: the user may leave them out.
 CULPRIT_EXPORT bool tests_wanted();
-/// MPI has told the process which rank it is.
+/// MPI has given the process its rank.
 CULPRIT_EXPORT void rank_is_known(int rank);
 
 namespace selection {

@@ -18,8 +18,8 @@ namespace culprit::collector {
 
 namespace {
 
-/// What is written lies in a folder that others may be able to write to: not through a link of
-/// theirs.
+/// Files are written into a folder that others may be able to write to: links of theirs are not
+/// followed.
 constexpr int kOwn = O_NOFOLLOW | O_NOCTTY;
 
 int open_again(const char* path, int flags, mode_t mode = 0) {
@@ -37,8 +37,8 @@ bool is_within_size_limit(size_t bytes) {
          bytes <= limit.rlim_cur;
 }
 
-/// Room on disk for the range, zeroed. Returns errno, 0 if all is well. Where a file system cannot
-/// promise room there is none: a mapped page without it is a trap.
+/// Reserves zeroed room on disk for the range. Returns errno, 0 on success. If a file system cannot
+/// promise room, it counts as full: a store into a mapped page without room kills the process.
 int reserve(int file, size_t bytes) {
   if (!is_within_size_limit(bytes)) return EFBIG;
   int error;

@@ -28,11 +28,11 @@ class KeepErrno {
 void* map_memory(size_t bytes);
 void unmap_memory(void* memory, size_t bytes);
 
-/// A file that lies in memory, shared: what is stored is in the file, however the process ends.
+/// A file that is mapped and shared: stored data is in the file, however the process ends.
 struct MappedFile {
   void* memory = nullptr;
-  bool is_made = false;  ///< the file is there
-  int refusal = 0;       ///< errno, where there is no memory
+  bool is_made = false;  ///< the file exists
+  int refusal = 0;       ///< errno, if there is no memory
 };
 
 /// Makes a file of `bytes` zeros and maps it, after making sure that the disk has room for it: a
@@ -55,12 +55,12 @@ struct Piece {
 };
 /// Writes several pieces one after the other into an existing file. False as write_at.
 bool write_pieces(const char* path, const Piece* pieces, unsigned count);
-/// Takes everything out of an existing file.
+/// Truncates an existing file to no bytes.
 void empty_file(const char* path);
 
 bool is_file(const char* path);
 
-/// Makes a folder; true also if it is there already.
+/// Makes a folder; true also if it exists already.
 bool make_folder(const char* path);
 
 /// Reads a small file into `text`, zero-terminated, without the last newline. False if unreadable.

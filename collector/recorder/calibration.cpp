@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Measures on a scratch log, with the clock that costs nothing to convert. The best of a few
-// batches counts: interruptions only ever add.
+// batches counts: interruptions can only add time.
 #include "collector/recorder/calibration.h"
 
 #include <time.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What recording costs here, measured at activation: the report multiplies it with the number of
-// records to estimate its own overhead. Takes a few hundred microseconds.
+// The cost of recording on this machine, measured at activation: the report multiplies it with the
+// number of records to estimate its own overhead. Takes a few hundred microseconds.
 #pragma once
 
 #include "trace/raw/raw.h"

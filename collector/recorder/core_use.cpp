@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One thread looks at a time; who finds another at it leaves it to that one. Threads that have logs
-// say at their end what they used, so that nothing of it is lost between two looks.
+// One thread looks at a time; a thread that finds another one looking does not look itself. Threads
+// that have logs record their use at their end, so that none of it is lost between two looks.
 #include "collector/recorder/core_use.h"
 
 #include <time.h>
@@ -22,7 +22,8 @@ namespace culprit::collector {
 namespace {
 
 constexpr uint64_t kBetweenLooks_ns = 1'000'000'000;
-/// Many threads take long to look at: a look is followed by so many times what it took.
+/// With many threads a look takes long: the time until the next one is at least this multiple of
+/// its cost.
 constexpr uint64_t kRarerThanItsCost = 2000;
 
 std::atomic<uint64_t> g_ended_on_core{0};
@@ -49,8 +50,8 @@ void on_thread_ended() {
   g_ended_waited.fetch_add(use.without_ns, std::memory_order_relaxed);
 }
 
-/// The ended are read first: whoever ends meanwhile is then missing once, and counted at the next
-/// look, where it would else be counted twice.
+/// Ended threads are read first: a thread that ends meanwhile is then missing once, and counted at
+/// the next look; in the other order it would be counted twice.
 void look(trace::RawProcess& record, ThreadLog* log) {
   const uint64_t ended_on_core = g_ended_on_core.load(std::memory_order_relaxed);
   const uint64_t ended_waited = g_ended_waited.load(std::memory_order_relaxed);
@@ -67,7 +68,7 @@ void look(trace::RawProcess& record, ThreadLog* log) {
 }  // namespace
 
 void begin_core_use() {
-  static bool is_hooked = false;  // also in children that begin anew
+  static bool is_hooked = false;  // static, since children that begin anew have the hook already
   if (!is_hooked) registry::add_hook({nullptr, on_thread_ended, true});
   is_hooked = true;
   refresh_core_use(nullptr);

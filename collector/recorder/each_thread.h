@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The threads of the process, as the system lists them. Async-signal-safe; no call that others
-// could stand in for, and none at which a thread is cancelled.
+// The threads of the process, as the system lists them. Async-signal-safe; makes no call that
+// others could stand in for, or at which a thread is cancelled.
 #pragma once
 
 #include <dirent.h>

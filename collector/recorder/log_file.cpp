@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The order of the steps in turn_over() matters: at any moment the process may be killed, and a
-// reader must find each record once. While the window is appended, the tail still counts, and what
-// has arrived of it in the events file does not; once it has arrived in full, the tail no longer
-// does; the tail counts again, empty, when it says that it is the next window. Meanwhile it has no
-// seal, as it could be that of no window.
+// reader must find each record once. While the window is appended, the tail still counts, and the
+// part of it that is already in the events file does not; once it has arrived in full, the tail no
+// longer does; the tail counts again, empty, when it says that it is the next window. Meanwhile it
+// has no checksum, as none would fit either window.
 #include "collector/recorder/log_file.h"
 
 #include <sched.h>
@@ -53,8 +53,8 @@ void LogFile::reseed(uint64_t window) {
 
 namespace {
 
-/// Logs whose windows lie in memory alone. While one is written by another thread, a mark stands in
-/// its place, for which its own thread waits before it takes the memory away.
+/// Logs whose windows are in memory only. While one is written by another thread, its entry holds a
+/// mark, and its own thread waits until the mark is gone before it releases the memory.
 std::atomic<LogFile*> g_in_memory[1024];
 
 LogFile* being_written() {
@@ -64,7 +64,7 @@ LogFile* being_written() {
 
 }  // namespace
 
-/// Where there is no room in the list, the end of the process writes nothing of it.
+/// If the list has no room, the end of the process does not write this log.
 void LogFile::be_in_memory(int refusal) {
   window_ = static_cast<char*>(map_memory(tail_bytes(window_bytes_)));
   if (window_ == nullptr) return;
@@ -86,8 +86,8 @@ void LogFile::leave_list() {
   place_ = nullptr;
 }
 
-/// Of a window whose file has its first `has` bytes, and more if this succeeds. The seal is read
-/// once: what it does not cover is not written.
+/// Writes the tail of a window whose file has its first `has` bytes, and more if this succeeds. The
+/// checksum is read once: bytes that it does not cover are not written.
 bool LogFile::write_tail(const char* path, RawTail& copy, size_t& has) {
   memcpy(&copy, &tail(), sizeof copy);
   const size_t sealed = trace::words_of_seal(copy.seal) * sizeof(uint64_t);
@@ -181,7 +181,7 @@ void LogFile::clear() {
   reseed(next);
   seal(0, 0);
   if (!in_memory_) return;
-  empty_file(tail_path());  // what it has is of the window before
+  empty_file(tail_path());  // the tail's content belongs to the window before
   written_ = 0;
   write_behind();
 }

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The two files of a thread's log (trace/raw/raw.h): the tail, mapped, into which records are
-// stored, and the events file, to which each full window is appended. Why two: storing into fresh
-// pages of a mapped file costs a page fault and the file system's bookkeeping each, six times the
-// price of writing the same window from memory that is mapped already. And yet all records lie in a
-// file at any moment, so that they survive SIGKILL. Where the tail cannot be mapped (file systems
-// without shared mappings, filters of system calls, no room yet), its window lies in memory alone,
-// and is written behind: what is newer than the last such step is lost if the process is killed.
-// MT: one thread, but for write_all. Async-signal-safe, but for what `errno` does.
+// stored, and the events file, to which each full window is appended. There are two because storing
+// into fresh pages of a mapped file costs a page fault and the file system's bookkeeping each, six
+// times the price of writing the same window from memory that is mapped already. And yet all
+// records are in a file at any moment, so that they survive SIGKILL. Where the tail cannot be
+// mapped (file systems without shared mappings, filters of system calls, no room yet), its window
+// is in memory only, and is written from time to time: records after the last such write are lost
+// if the process is killed. MT: one thread, but for write_all. Async-signal-safe, but for its
+// effect on `errno`.
 #pragma once
 
 #include <atomic>
@@ -23,51 +24,52 @@ namespace culprit::collector {
 
 class LogFile {
  public:
-  /// Makes `folder`/events.`number` and its tail, kRawWindow or a smaller power of two, of a
-  /// process that began at `start_ticks`. False (and no memory) if neither a mapped tail nor one in
-  /// memory can be had.
+  /// Makes `folder`/events.`number` and its tail, of kRawWindow bytes or a smaller power of two,
+  /// for a process that began at `start_ticks`. False (and no memory) if neither a mapped tail nor
+  /// one in memory is possible.
   bool open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks);
-  /// A window in memory only, for calibration.
+  /// Makes a window in memory only, for calibration.
   bool open_scratch();
   /// Gives a window in memory, of which `used` bytes are written, the two files. False (and no
-  /// window) if that is impossible. It has no seal then.
+  /// window) if that is impossible. The window has no checksum then.
   bool settle(const char* folder, uint32_t number, size_t used, uint64_t start_ticks);
 
-  /// Where records are stored; nullptr unless open.
+  /// The memory into which records are stored; nullptr unless open.
   char* window() const { return window_; }
   size_t window_bytes() const { return window_bytes_; }
-  /// Where what the thread is in stands (trace::RawOpen); nullptr unless open.
+  /// The slots for the thread's open states (trace::RawOpen); nullptr unless open.
   trace::RawOpen* open_slots() { return window_ != nullptr ? tail().open : nullptr; }
 
   /// The checksum of the window's first `used` bytes, whose raw_sum is `sum`.
   uint64_t seal_of(uint64_t sum, size_t used) const {
     return trace::raw_seal(sum, seed_, used / sizeof(uint64_t));
   }
-  /// From now on that is what the tail says of itself.
+  /// Stores that checksum in the tail.
   void seal(uint64_t sum, size_t used) {
     std::atomic_ref<uint64_t>(tail().seal).store(seal_of(sum, used), std::memory_order_release);
   }
 
-  /// True if the window lies in memory alone: then the tail's file has what it held when this was
-  /// last called, or less if it cannot be written.
+  /// True if the window is in memory only: then the tail's file has the window's content of the
+  /// last call of write_behind(), or less if it cannot be written.
   bool is_written_behind() const { return in_memory_; }
-  /// False if it cannot: then the file may hold records behind what its seal covers.
+  /// Writes such a window to its file. False on failure: then the file may hold records behind the
+  /// part that its checksum covers.
   bool write_behind();
   /// The same for the windows of all threads, for a process that ends. They may go on recording.
-  /// Returns of how many the file lacks something.
+  /// Returns the number of incomplete files.
   static unsigned write_all();
 
-  /// Appends the window, which must be full, and clears it; it is sealed again, empty. False if
-  /// that is impossible: then the window keeps what it has.
+  /// Appends the window, which must be full, and clears it; its checksum is that of an empty one.
+  /// False if that is impossible: then the window keeps its content.
   bool turn_over();
 
-  /// Appends the first `used` bytes of the window and gives all back.
+  /// Appends the first `used` bytes of the window and releases everything.
   void close(size_t used);
 
  private:
   trace::RawTail& tail() { return *reinterpret_cast<trace::RawTail*>(window_ + window_bytes_); }
   void reseed(uint64_t window);
-  /// For an estimate the first windows suffice; the tail counts the others.
+  /// For an estimate only the first windows are kept; the tail counts the others.
   bool is_only_counted();
   bool append(size_t bytes);
   void clear();
@@ -80,15 +82,16 @@ class LogFile {
   bool has_file_ = false;
   uint32_t number_ = 0;
   uint64_t start_ticks_ = 0;
-  uint64_t seed_ = 0;                       ///< of the window's seal
-  bool in_memory_ = false;                  ///< the window alone: the tail is not mapped
-  size_t written_ = 0;                      ///< of such a window: bytes that its file has
-  trace::RawTail shown_ = {};               ///< what the file says of them
-  std::atomic<LogFile*>* place_ = nullptr;  ///< in the list of such
+  uint64_t seed_ = 0;                       ///< seed of the window's checksum
+  bool in_memory_ = false;                  ///< the window is in memory only: the tail is not
+                                            ///< mapped
+  size_t written_ = 0;                      ///< bytes of such a window that its file has
+  trace::RawTail shown_ = {};               ///< the file's header for them
+  std::atomic<LogFile*>* place_ = nullptr;  ///< its entry in the list of such logs
   const char* events_path();
   const char* tail_path();
 
-  // Names are put together in here: the threads that need them may have next to no stack.
+  // Buffer for file names: the threads that need them may have next to no stack.
   char path_[PATH_MAX + 8] = {};
   int length_ = 0;
 };

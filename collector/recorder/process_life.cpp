@@ -43,8 +43,8 @@ enum class Mode : uint32_t {
   activating,
   active,
   impossible,  ///< not wanted, or the experiment cannot be written
-  ended,       ///< exit, or the limit of size: what comes later is no part of the run
-  confined,    ///< ended, and no system call may be made for what is left
+  ended,       ///< after exit, or the limit of size: later events are no part of the run
+  confined,    ///< ended, and no further system call may be made
   forked,      ///< a child: the record belongs to the parent
 };
 
@@ -54,9 +54,9 @@ trace::RawClockPair g_load{};
 char g_folder[PATH_MAX];
 std::atomic<uint32_t> g_refused_probes{0};
 std::atomic<bool> g_early{false};  ///< threads are watched while inert
-/// Nothing but threads of the program's own has been seen.
+/// Only threads of the program's own have been seen so far.
 std::atomic<bool> g_only_threads{false};
-std::atomic<pid_t> g_child{0};  ///< the forked process that this is
+std::atomic<pid_t> g_child{0};  ///< this process's id, if it was forked and has begun anew
 
 bool make_process_folder(const char* experiment) {
   char host[64] = {};
@@ -68,22 +68,23 @@ bool make_process_folder(const char* experiment) {
   const int length =
       snprintf(g_folder, sizeof g_folder, "%s/%s.%ld.%llx", raw, host, static_cast<long>(getpid()),
                static_cast<unsigned long long>(g_load.ticks));
-  // Room for the longest name of a file inside.
+  // Leaves room for the longest name of a file inside.
   return length > 0 && length + 32 < PATH_MAX && make_folder(g_folder);
 }
 
-// --- Children that are forked and go on with the program --------------------------------------
+//  --- Children that are forked and go on with the program --------------------------------------
 //
-// Who forks in order to execute something else does so at once; a child that is still there some
-// time later works for its parent, or beside it, as a pool's workers do, and both are worth
-// recording. Until then their samples lie in memory.
+// A program that forks in order to execute another program does so at once; a child that still
+// exists some time later works for its parent, or beside it, as a pool's workers do, and both are
+// worth recording. Until then their samples are kept in memory.
 
-/// Of a process, its children and theirs; in memory that they share.
+/// Shared by a process, its children and theirs, in memory that all of them map.
 struct Family {
   std::atomic<uint32_t> works;  ///< a child has turned out to be a worker
 };
 Family* g_family = nullptr;
-std::atomic<uint64_t> g_forked_ns{0};  ///< when this process was, by CLOCK_MONOTONIC; 0: it was not
+std::atomic<uint64_t> g_forked_ns{0};  ///< time of this process's fork, by CLOCK_MONOTONIC; 0: it
+                                       ///< was not forked
 constexpr uint64_t kSoonExecutes_ns = 10'000'000;
 
 Family* map_family() {
@@ -106,7 +107,7 @@ void begin_as_child() {
   g_early.store(true, std::memory_order_release);
 }
 
-/// Of a process that records nothing yet.
+/// Whether a process that records nothing yet has become worth recording.
 bool has_become_worthwhile() {
   const uint64_t forked_ns = g_forked_ns.load(std::memory_order_relaxed);
   if (forked_ns != 0) {
@@ -122,8 +123,8 @@ bool is_recorded_process() {
   return g_record->pid == static_cast<uint32_t>(getpid());
 }
 
-/// Where nothing was recorded before the fork, or threads alone, the child may still be what is to
-/// be recorded: a run of its own, which starts here.
+/// If nothing was recorded before the fork, or only threads were, the child itself may be worth
+/// recording: it starts a run of its own here.
 void in_forked_child() {
   const Mode mode = g_mode.load(std::memory_order_relaxed);
   if (mode == Mode::impossible) return;
@@ -144,7 +145,7 @@ void in_forked_child() {
   }
 }
 
-/// Before the first fork by a program that is not recorded: its children may turn out to be
+/// Called before the first fork by a program that is not recorded: its children may turn out to be
 /// workers.
 void before_fork() {
   if (g_mode.load(std::memory_order_relaxed) != Mode::inert || g_family != nullptr) return;
@@ -166,21 +167,22 @@ bool set_up() {
   warm_up_unwinder();
   code_map::begin(g_folder);
   code_map::loaded_more();
-  // Not in a forked child, which knows what its parent found: it may get here from a handler.
+  // Not in a forked child, which inherits its parent's findings: it may get here from a handler.
   if (!lifecycle::is_forked()) python::find();
   calibrate(*g_record);
-  python::forget_descriptions();  // some are in the log that calibration has thrown away
+  python::forget_descriptions();  // some descriptions are in the log that calibration has thrown
+                                  // away
   begin_core_use();
   return true;
 }
 
-/// The one thread that found the recorder inert sets it up; what it triggers meanwhile is ignored.
+/// The one thread that found the recorder inert sets it up; events that this causes are ignored.
 bool activate_first() {
   const KeepErrno keep;
   registry::set_setting_up(true);
   const bool possible = set_up();
   if (possible) registry::settle_parked_logs();
-  // Late: there was no log yet for what switched recording meanwhile.
+  // This comes late: no log existed yet for events that switched recording before.
   if (possible) g_record->starts_off = recording() ? 0 : 1;
   if (possible) g_record->refused_probes = g_refused_probes.load();
   if (possible) take_snapshot();
@@ -343,7 +345,7 @@ trace::RawProcess* process() {
 void checkpoint() {
   const KeepErrno keep;
   if (!lifecycle::is_active()) {
-    // MPI may be finalized by a library's destructor, after all else.
+    // MPI may be finalized by a library's destructor, after everything else.
     const bool ended = g_mode.load(std::memory_order_relaxed) == Mode::ended;
     if (ended && is_recorded_process()) take_snapshot();
     return;
@@ -353,7 +355,7 @@ void checkpoint() {
   refresh_core_use(lifecycle::watched_log());
   if (code_map::loaded_more()) code_map::refresh();
   LogFile::write_all();
-  take_snapshot();  // with what has become known
+  take_snapshot();  // includes the facts found since
 }
 
 }  // namespace culprit::collector

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Call paths of threads that execute Python: what the interpreter executes stands below the call of
-// it that does. The stack of native frames alone is the same for many of them, so that it is
-// remembered as everywhere else, and the whole by that and what is executed.
+// Call paths of threads that execute Python: the interpreter's frames are placed below its native
+// call that executes them. The stack of native frames alone is the same for many of these paths, so
+// it is remembered as everywhere else, and the whole path by the native path and the Python frames.
 #include <atomic>
 
 #include "collector/callpath/python_names.h"
@@ -36,12 +36,12 @@ std::atomic<bool> g_said_unknown{false};
 
 }  // namespace
 
-/// What a thread of Python's needs beside the rest.
+/// The additional memory of a thread that runs Python.
 struct PythonPaths {
   python::Stack stack;
   struct {
     uint64_t key;
-    uint32_t path;  ///< 0: free
+    uint32_t path;  ///< 0: the place is free
   } known[kPaths];
 };
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Folders are read by the system call: opendir allocates. A thread that is about to end while
-// another reads the folder may be counted twice; it is one of many, or its time is short. What a
-// thread of a library had used when it was last looked at stays, after it has ended.
+// Folders are read by the system call, since opendir allocates. A thread that is about to end while
+// another reads the folder may be counted twice; it is one of many, or its time is short. The last
+// known use of a library's thread is kept after the thread has ended.
 #include "collector/recorder/tasks.h"
 
 #include <fcntl.h>
@@ -23,28 +23,28 @@ namespace culprit::collector::tasks {
 namespace {
 
 constexpr unsigned kSlots = 1024;
-/// A thread lies in one of so many slots, from that of its number on.
+/// A thread is in one of this number of slots, from that of its own number on.
 constexpr unsigned kReach = 16;
 constexpr uint32_t kFree = 0, kBeingMade = ~uint32_t{0};
 constexpr size_t kLongestName = 48;
-/// Who has used less since it was last told of is not told of again.
+/// A thread that has used less than this since it was last recorded is not recorded again.
 constexpr uint64_t kWorthTelling_ns = 1'000'000;
 
 struct Task {
   std::atomic<uint32_t> number{kFree};
-  std::atomic<bool> said{false};    ///< it has said itself what it used, at its end
-  char library[kLongestName] = {};  ///< that made it; empty: unknown
-  // Of the looks alone:
+  std::atomic<bool> said{false};    ///< it has recorded its use itself, at its end
+  char library[kLongestName] = {};  ///< the library that made it; empty: unknown
+  // Used by looks only:
   Use use;
-  uint64_t told_ns = 0;  ///< of on_core and without together
-  uint32_t seen = 0;     ///< number of the last look that found it, or before which it was made
+  uint64_t told_ns = 0;  ///< sum of on_core and without that was recorded last
+  uint32_t seen = 0;     ///< number of the last look that found it, or that came after its creation
 };
 
 constinit Task g_tasks[kSlots];
-constinit Use g_ended;  ///< of threads that ended without saying so
+constinit Use g_ended;  ///< the use of threads that ended without recording it themselves
 constinit std::atomic<uint32_t> g_looks{0};
 
-/// Threads that are made together have numbers that follow each other.
+/// Threads that are made together have consecutive numbers.
 Task& slot(uint32_t number, unsigned i) {
   return g_tasks[(number * kReach + i) % kSlots];
 }
@@ -57,7 +57,7 @@ Task* find(uint32_t number) {
   return nullptr;
 }
 
-/// nullptr where there is no room: then it is only counted with all others.
+/// nullptr if there is no room: then its use is only counted in the total.
 Task* enter(uint32_t number, const char* library) {
   for (unsigned i = 0; i < kReach; ++i) {
     Task& task = slot(number, i);
@@ -74,7 +74,8 @@ Task* enter(uint32_t number, const char* library) {
   return nullptr;
 }
 
-/// Writes "/proc/self/task/<number>/<file>". snprintf may not be called from signal handlers.
+/// Writes "/proc/self/task/<number>/<file>" without snprintf, which may not be called from signal
+/// handlers.
 class TaskPath {
  public:
   TaskPath(uint32_t number, const char* file) {
@@ -101,7 +102,7 @@ class TaskPath {
   size_t length_ = 0;
 };
 
-/// "<on a core> <waited for one> <how often>", in nanoseconds.
+/// Format: "<on a core> <waited for one> <how often>", in nanoseconds.
 bool read_use(const char* path, Use& use) {
   char text[96];
   if (!read_text(path, text, sizeof text)) return false;
@@ -112,7 +113,7 @@ bool read_use(const char* path, Use& use) {
   return true;
 }
 
-/// Threads may be bound one by one: the process's cores are those of all of them.
+/// Threads may be bound one by one: the process's cores are the union over all of them.
 void add_cores(uint32_t thread, uint64_t (&all)[trace::kRawCoreWords]) {
   uint64_t cores[trace::kRawCoreWords] = {};
   const long bytes = syscall(SYS_sched_getaffinity, thread, sizeof cores, cores);
@@ -155,14 +156,15 @@ void tell(ThreadLog& log, uint32_t number, Task& task) {
   if (told) task.told_ns = all_ns;
 }
 
-/// The number is another thread's now.
+/// The number belongs to another thread now.
 void succeed(Task& task) {
   g_ended.on_core_ns += task.use.on_core_ns;
   g_ended.without_ns += task.use.without_ns;
   task.told_ns = 0;
 }
 
-/// Those that are no more make room. One that was made while the threads were listed is spared.
+/// Frees the slots of threads that have ended. A thread that was made while the threads were listed
+/// is spared.
 void clear_ended(uint32_t look) {
   for (Task& task : g_tasks) {
     const uint32_t number = task.number.load(std::memory_order_acquire);
@@ -179,7 +181,7 @@ void clear_ended(uint32_t look) {
 
 void note_maker(const char* library) {
   const auto number = static_cast<uint32_t>(syscall(SYS_gettid));
-  Task* const known = find(number);  // a look may have come first
+  Task* const known = find(number);  // a look may have found it before
   if (known == nullptr) {
     enter(number, library);
   } else {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // All threads of the process, as the system numbers them: the program's, and those that libraries
-// made for themselves, before recording began or beside it. Few of the latter ever call what is
-// observed, so they have no log; what they use of the cores others lack all the same.
-// MT: safe, but for look(), which one thread at a time may call. Async-signal-safe.
+// made for themselves, before or during recording. Few of the latter ever call an observed
+// function, so they have no log; but the cores they use are not available to others. MT: safe, but
+// for look(), which one thread at a time may call. Async-signal-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace culprit::collector::tasks {
 /// This thread was made by `library`, a file's name.
 void note_maker(const char* library);
 
-/// This thread ends, and has said what it used.
+/// This thread ends, and has recorded its use.
 void note_end();
 
 struct Use {
@@ -26,20 +26,20 @@ struct Use {
   uint64_t without_ns = 0;  ///< it could run, and had no core
 };
 
-/// Of this thread. False if the system does not tell.
+/// The use of this thread. False if the system does not provide it.
 bool own_use(Use& use);
 
 struct Look {
-  Use use;               ///< of all threads that have not said by themselves what they used
-  unsigned threads = 0;  ///< that live
+  Use use;               ///< the use of all threads that have not recorded it themselves
+  unsigned threads = 0;  ///< live threads
   bool known = false;
 };
 
-/// Looks at all threads; those that have used something since they were last told of are recorded
-/// in `log`, if it is there. `cores` collects where they may run.
+/// Looks at all threads; those that have used more since they were last recorded are recorded in
+/// `log`, if there is one. `cores` collects the cores on which they may run.
 Look look(ThreadLog* log, uint64_t (&cores)[trace::kRawCoreWords]);
 
-/// In a forked child: nobody of the parent's is here.
+/// In a forked child: the parent's other threads do not exist here.
 void forget();
 
 }  // namespace culprit::collector::tasks

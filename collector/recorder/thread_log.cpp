@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Appends records to the mapped window of a thread's file. The common case is a bound check, a few
-// stores, and as many multiplications for the window's seal; everything rare (the window's end, a
-// full disk) goes through append_at_end. Assumes that the header's second half is one 64-bit word
-// whose top byte is `kind`: storing it last publishes the record to whoever reads the file, even
+// stores, and as many multiplications for the window's checksum; everything rare (the window's end,
+// a full disk) goes through append_at_end. Assumes that the header's second half is one 64-bit word
+// whose top byte is `kind`: storing it last publishes the record to a reader of the file, even
 // after this process was killed half way.
 #include "collector/recorder/thread_log.h"
 
@@ -31,8 +31,8 @@ namespace {
 
 constexpr unsigned kMaxWords = 255;
 constexpr uint32_t kLongestRetryWait = 64;  // seconds
-/// A window in memory alone is written whenever it has doubled, then after each so many bytes: that
-/// is what is lost at most when the process is killed.
+/// A window in memory only is written whenever its content has doubled, then after each kStep
+/// bytes: that is the most that is lost when the process is killed.
 constexpr uint32_t kFirstStep = 256, kStep = uint32_t{16} << 10;
 
 constexpr uint32_t record_bytes(unsigned words) {
@@ -71,7 +71,7 @@ uint64_t start_ticks() {
 
 }  // namespace
 
-/// A window that could not be made is full.
+/// A window that could not be made counts as full.
 void ThreadLog::Impl::begin_window(bool has_files) {
   if (file.window() == nullptr) used = capacity;
   if (file.window() == nullptr || !has_files) return;
@@ -130,7 +130,8 @@ void ThreadLog::Impl::close() {
   used = capacity;
 }
 
-// One that may grow is sealed when it no longer can, so that the seal holds at any moment.
+// A record that may grow enters the checksum when it no longer can, so that the checksum is right
+// at any moment.
 inline void ThreadLog::Impl::store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                    Words words) {
   if (grows) finish_newest();
@@ -176,7 +177,7 @@ uint64_t* ThreadLog::Impl::growing(RawKind kind, uint16_t flags) {
   return (reinterpret_cast<const RawHeader*>(words) - 1)->flags == flags ? words : nullptr;
 }
 
-// The new words are 0 until they are written: whoever finds the file then reads nothing in them.
+// The new words are 0 until they are written: a reader of the file then finds no value in them.
 bool ThreadLog::Impl::lengthen(unsigned words) {
   if (used + words * sizeof(uint64_t) + sizeof(RawHeader) > limit) return false;
   auto* const record = reinterpret_cast<uint64_t*>(file.window() + newest);
@@ -202,7 +203,7 @@ bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags, uint32
   return true;
 }
 
-// What nobody has noted yet is 0, so a moment must not be: one tick is the least.
+// 0 means that no time was noted, so a time must not be 0: it is at least one tick.
 inline bool ThreadLog::Impl::note(RawKind kind, raw::Place moment, uint64_t time, uint16_t flags,
                                   uint64_t w0) {
   uint64_t* const words = growing(kind, flags);
@@ -260,7 +261,7 @@ void ThreadLog::Impl::pad() {
   file.seal(sum, used);
 }
 
-/// Its room is always left. Not part of what it seals.
+/// Its room is always reserved. The checksum does not cover its own record.
 void ThreadLog::Impl::put_seal(uint16_t flags) {
   const raw::Packed<raw::seal> seal({.bytes = used, .end = flags, .seal = file.seal_of(sum, used)});
   auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
@@ -272,8 +273,8 @@ void ThreadLog::Impl::put_seal(uint16_t flags) {
   used += trace::kRawSealBytes;
 }
 
-// A full disk may get room again, but each try writes up to a whole window: the records that come
-// meanwhile are not to pay for one each.
+// A full disk may get room again, but each try writes up to a whole window: not every record that
+// comes meanwhile may cause a try.
 void ThreadLog::Impl::put_off_retry() {
   retry_wait = retry_wait == 0 ? 1 : std::min(2 * retry_wait, kLongestRetryWait);
   retry_at = coarse_now() + uint64_t{retry_wait} * 1'000'000'000;
@@ -358,7 +359,7 @@ void ThreadLog::Impl::append_sample(uint64_t time, uint16_t missed, const Frames
   append(time, raw::sample{.path = static_cast<uint32_t>(path), .missed = missed});
 }
 
-/// One search in many is timed, and counts for all of them.
+/// One search in many is timed, and stands for all of them.
 uint32_t ThreadLog::Impl::remembered_path(uintptr_t cfa, uintptr_t return_address) {
   if (until_timing-- > 0) [[likely]]
     return memo.find(cfa, return_address);

@@ -23,7 +23,7 @@ struct PythonPaths;
 /// names as MPI functions.
 class NameTable {
  public:
-  /// The slot of `name`: its number, or 0 where it is yet to be entered. nullptr when full.
+  /// The slot of `name`: its number, or 0 if it is yet to be entered. nullptr when full.
   uint16_t* find(const char* name);
   uint16_t enter(uint16_t* slot, const char* name);
 
@@ -46,23 +46,24 @@ struct Words {
 
 struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   std::atomic<bool> busy{false};
-  uint32_t used = 0;  ///< bytes of the window; all of it when there is none (broken)
+  uint32_t used = 0;  ///< bytes of the window in use; all of it when there is no window (broken)
   uint32_t capacity = trace::kRawWindow;             ///< bytes of the window
-  uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's seal belongs
-  uint32_t stop = limit;  ///< no record without care goes beyond: the limit, or where a window in
-                          ///< memory is to be written behind
-  uint32_t newest = 0;    ///< where in the window the newest record begins
-  bool grows = false;     ///< it may still, so that it is not in `sum`
+  uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's checksum belongs
+  uint32_t stop = limit;  ///< a record that would cross this takes the slow path: the limit, or the
+                          ///< point at which a window in memory is to be written
+  uint32_t newest = 0;    ///< offset in the window of the newest record
+  bool grows = false;     ///< the newest record may still grow, so it is not in `sum`
   uint64_t sum = 0;       ///< raw_sum of the window's records
   uint64_t last_time = 0;
   bool scratch = false;     ///< without files: its drops do not count
   uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
-  uint64_t retry_at = 0;    ///< not before, by the coarse clock
+  uint64_t retry_at = 0;    ///< earliest time of the next try, by the coarse clock
   LogFile file;
   PathMemo memo;
   PathTree paths;
   NameTable names;
-  Frames frames;  ///< of the stack that is just being taken: threads may have next to no stack
+  Frames frames;  ///< the stack that is being taken, kept here because threads may have next to no
+                  ///< stack
   LastStack last;
   uint32_t until_timing = 0;  ///< searches for call paths until one is timed
   PythonPaths* python = nullptr;
@@ -70,12 +71,12 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   /// A log whose file cannot be made is broken: it drops and counts.
   void open(const char* folder, uint32_t number);
   void open_scratch();
-  /// Gives a scratch log its files: what it has is their beginning.
+  /// Gives a scratch log its files, which begin with its records.
   void settle(const char* folder, uint32_t number);
-  /// Forgets what only held for the thread that has ended, so that another may go on. False if the
-  /// log is of no use.
+  /// Forgets state of the thread that has ended, so that another thread may continue the log. False
+  /// if the log is of no use.
   bool rest();
-  /// Gives everything back.
+  /// Releases everything.
   void close();
 
   bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
@@ -91,7 +92,8 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   /// The newest record's payload, if it is of this kind and may still grow; else nullptr.
   uint64_t* growing(RawKind kind);
   uint64_t* growing(RawKind kind, uint16_t flags);
-  /// Makes the newest record, which grows, so many words longer. False if there is no room.
+  /// Makes the newest record, which may grow, longer by this number of words. False if there is no
+  /// room.
   bool lengthen(unsigned words);
   /// The number of a name, which is defined at its first use.
   StringId name(const char* name);
@@ -101,20 +103,20 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint32_t remembered_path(uintptr_t cfa, uintptr_t return_address);
   /// The same, taken from the stack.
   PathId take_path(uintptr_t cfa);
-  /// A sample that found the thread at `frames`, and in Python, if it executes that, at `python`.
+  /// Appends a sample of the thread at `frames`, and at `python` if it executes Python.
   void append_sample(uint64_t time, uint16_t missed, const Frames& frames,
                      const python::Stack* python = nullptr);
-  /// The path of what `frames` has, of another thread's stack.
+  /// The path of `frames`, which were taken from another thread's stack.
   PathId path_of_frames() { return define_path(frames, 0, false); }
-  /// Where to put what the thread executes in Python; nullptr if the process has none.
+  /// The buffer for the thread's Python frames; nullptr if the process has none.
   python::Stack* python_stack();
-  /// Not to a broken log: a sample that it drops is none that the program lacks.
+  /// False for a broken log: a sample that it dropped would not be a loss of the program's.
   bool may_append_from_signal() const;
 
  private:
-  /// The path of frames taken from the stack, defining what is new; ends early when memory does.
-  /// `known`: so many frames of the last stack lie further out; then, and if `keep`, this becomes
-  /// the last one.
+  /// The path of frames taken from the stack, with definitions of new ones; ends early when memory
+  /// does. `known`: number of frames of the last stack that lie further out; then, and if `keep`,
+  /// this stack becomes the last one.
   PathId define_path(const Frames& frames, unsigned known, bool keep,
                      const python::Stack* python = nullptr);
   /// The call path of a frame below another, defining it if it is new; 0: there is no memory.
@@ -122,11 +124,11 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   // python_paths.cpp:
   /// The path of the stack at `cfa`, of which the native frames are known, with what they execute.
   PathId with_python(uint32_t native, uintptr_t cfa);
-  /// Puts below a native frame what it executes of the outermost `left`.
+  /// Adds below a native frame the Python frames that it executes, out of the outermost `left`.
   uint32_t add_python(uint32_t path, const Frame& below, const python::Stack& stack,
                       unsigned& left);
-  /// Puts around the native frames what calls them, where code without unwind tables (as libraries
-  /// of linear algebra have it) hides the interpreter.
+  /// Adds around the native frames the Python frames that call them, where code without unwind
+  /// tables (as in libraries of linear algebra) hides the interpreter.
   uint32_t add_python_around(uint32_t path, const Frames& frames, const python::Stack& stack,
                              unsigned& left);
   uint32_t add_python_frame(uint32_t path, const python::Frame& frame);

@@ -3,9 +3,9 @@
 
 // Logs are made at a thread's first event, of whatever kind: runtimes do not announce all threads.
 // They end with the thread, as late as the system allows, because OpenMP's own thread-end event
-// comes from such a destructor too. Making one costs files and mappings, more than many a thread
-// does in its life: that of one of the program's own threads goes on with the next of them, and to
-// the reader the two are one. So does that of a thread of a pool, with the pool's next.
+// comes from such a destructor too. Making one costs files and mappings, more than many a thread's
+// whole life: the log of one of the program's own threads is continued by the next of them, and the
+// reader sees one thread. The same holds for threads of a pool.
 #include "collector/recorder/thread_registry.h"
 
 #include <dlfcn.h>
@@ -30,13 +30,13 @@ enum class Phase : uint8_t { fresh, setting_up, early, live, dead };
 
 struct ThreadState {
   ThreadLog* log;
-  std::atomic<bool>* busy;  ///< of `log`
-  uint64_t begun;           ///< ticks; of one of the program's own
-  uintptr_t function;       ///< that it runs
+  std::atomic<bool>* busy;  ///< the busy flag of `log`
+  uint64_t begun;           ///< ticks; set for the program's own threads
+  uintptr_t function;       ///< the function that the thread runs
   Phase phase;
   bool own;
   uint16_t pool;  ///< kRawPoolThread, kRawNestedThread: an OpenMP runtime's, which ends its threads
-  bool sets_up;   ///< the collector
+  bool sets_up;   ///< it is setting up the collector
 };
 
 constinit thread_local ThreadState t_state __attribute__((tls_model("initial-exec"))) = {
@@ -48,12 +48,12 @@ constexpr unsigned kMaxHooks = 4;
 /// Early logs of threads that have ended.
 std::atomic<ThreadLog*> g_parked[64];
 
-/// Logs of threads that have ended, for those of their kind that begin later: the program's own,
-/// and those of pools.
+/// Logs of threads that have ended, for later threads of the same sort: the program's own, and
+/// those of pools.
 using Resting = std::atomic<ThreadLog*>[1024];
 Resting g_resting[3];
 
-/// Whether its begin and end are told, and its log may go on with another.
+/// Whether its begin and end are recorded, and another thread may continue its log.
 bool comes_and_goes(const ThreadState& thread) {
   return thread.own || thread.pool != 0;
 }
@@ -66,7 +66,7 @@ const char* g_folder = nullptr;
 /// Made at load, so that its number is low and setting its value allocates nothing.
 pthread_key_t g_key;
 bool g_has_key = false;
-/// Of the destructors of a thread's data: we end in the last.
+/// Rounds of destructors of a thread's data: the log ends in the last.
 uintptr_t g_rounds = PTHREAD_DESTRUCTOR_ITERATIONS;
 ThreadHook g_hooks[kMaxHooks];
 unsigned g_hook_count = 0;
@@ -85,7 +85,7 @@ uint32_t next_number() {
   return std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
 }
 
-/// By which what the system says of a thread can be held against its records.
+/// Records the system's number of the thread, which links its statistics with its records.
 void note_number(const ThreadState& thread) {
   const long number = syscall(SYS_gettid);
   if (number == getpid()) return;
@@ -114,10 +114,10 @@ void note_begin(const ThreadState& thread) {
                   raw::thread_begun{.kind = thread.pool, .function = thread.function});
 }
 
-/// Puts it where another may take it. False if there is no room, or it is of no use.
+/// Puts the log where another thread may take it. False if there is no room, or it is of no use.
 bool rest(const ThreadState& thread, ThreadLog* log) {
   log->waiting = 0;
-  log->close(RawSlot::wait);  // of a thread that was cancelled in it
+  log->close(RawSlot::wait);  // left open by a thread that was cancelled in a wait
   log->counting = false;
   log->close(RawSlot::call);
   log->close(RawSlot::wait);
@@ -162,13 +162,13 @@ ThreadLog* create_log(ThreadState& thread) {
   return thread.log;
 }
 
-/// Without files. Nobody is told yet.
+/// Makes a log without files. No hook is called yet.
 ThreadLog* create_early_log(ThreadState& thread) {
   const KeepErrno keep;
   if (!claim(thread, Phase::fresh, Phase::setting_up)) return nullptr;
   thread.log = Recorder::create_scratch();
   if (thread.log == nullptr) {
-    thread.phase = Phase::fresh;  // it may do later
+    thread.phase = Phase::fresh;  // the thread may try again later
     return nullptr;
   }
   note_begin(thread);
