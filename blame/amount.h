@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Times that know of what they are a part, and proportions, which are made of two such times. A
-// quotient of two scopes (all waiting by the waiting that start-up did not cause) reads like a
-// share and is none: it can exceed one. It does not compile.
+// Times whose type says which whole they are parts of, and proportions of two such times. A
+// quotient of times of different wholes (all waiting by the waiting that start-up did not cause)
+// looks like a share but is none: it can exceed one. Here it does not compile.
 #pragma once
 
 #include <compare>
@@ -11,8 +11,8 @@
 
 namespace culprit::blame {
 
-// What times are counted in. Each names the wholes that it lies within, directly; a part of it is a
-// part of those.
+// The wholes of which times are parts. Each names the wholes that directly contain it; a part of it
+// is a part of those.
 struct Run {};  ///< the run's wall-clock time
 /// Wall-clock time of all locations.
 struct Allocation {};
@@ -34,7 +34,8 @@ struct DeviceTime {};
 struct OwnIdleness {
   static void within(OwnAllocation);
 };
-/// What the rows of one list or diagnosis, or what one row, are parts of: both from the same place.
+/// The whole of the rows of one list or diagnosis, or of one row: part and whole come from the same
+/// place.
 struct Row {};
 
 template <class Part, class Whole>
@@ -76,13 +77,13 @@ class Amount {
 class Proportion {
  public:
   constexpr Proportion() = default;  ///< unknown
-  /// Of a whole of nothing there are no parts: unknown.
+  /// The proportion of an empty whole is unknown.
   template <class Part, class Whole>
     requires(lies_within<Part, Whole>())
   static constexpr Proportion of(Amount<Part> part, Amount<Whole> whole) {
     return whole.seconds() > 0 ? Proportion(part.seconds() / whole.seconds()) : Proportion();
   }
-  /// What is a proportion by itself: an efficiency, a factor.
+  /// A value that is a proportion by itself: an efficiency, a factor.
   static constexpr Proportion by_itself(double value) { return Proportion(value); }
 
   constexpr bool known() const { return known_; }

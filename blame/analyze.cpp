@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The analysis from beginning to end. Each pass is timed; what a pass promises is checked at the
+// The analysis from beginning to end. Each pass is timed; the passes' guarantees are checked at the
 // end (check_identities), so a violated identity shows in the report of any user.
 #include "blame/analyze.h"
 
@@ -52,8 +52,8 @@ class Passes {
   std::vector<PassTime> times;
 };
 
-/// Calls work(budget). False if it was given up: the budget was spent, or there was no memory.
-/// Where several ranks do it together, none may leave the others alone.
+/// Calls work(budget). Returns false if the work was given up: the budget was spent, or memory ran
+/// out. Where several ranks work together, no rank may give up alone.
 template <class Work>
 bool within(const Allowance& allowance, uint64_t steps, bool alone, const Work& work) {
   if (!alone) {
@@ -89,7 +89,7 @@ void run_explanations(const Allowance& allowance, const DisabledPasses& disabled
   if (!given_up.empty()) findings.run.notes.push_back(given_up_note(given_up));
 }
 
-/// What --verify has found.
+/// The violations that --verify has found.
 struct Verified {
   std::vector<std::string> sentences;
   void look(std::vector<std::string> broken) {
@@ -118,7 +118,7 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
   return times;
 }
 
-/// Orders, and what is said of all rows.
+/// Sorts all lists and fills the values that depend on all rows.
 void finish(Findings& findings, unsigned threads) {
   sort_findings(findings, threads);
   Identities& sums = findings.identities;
@@ -156,7 +156,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   replay::WaitGraph graph;
   // Beyond this point no programming model is known: waits and synchronisation points are all.
   replay::DetectorTimes detectors{};
-  Passes observed;  // while the others are at it
+  Passes observed;  // timed apart: observers run within other passes
   passes.run("detect waits", [&] {
     graph = replay::detect_waits(run, threads, options.disabled.detectors, &detectors, [&] {
       if (observer == nullptr) return;
@@ -215,7 +215,8 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
                          passes.times.end());
   return findings;
 } catch (const std::bad_alloc&) {
-  if (options.ranks != nullptr && !options.ranks->alone()) throw;  // the others wait for this one
+  if (options.ranks != nullptr && !options.ranks->alone())
+    throw;  // the other ranks wait for this one
   return Error{"out of memory: analyze this trace on a machine with more memory"};
 }
 

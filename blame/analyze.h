@@ -16,15 +16,15 @@
 
 namespace culprit::blame {
 
-/// Somebody who wants to see more of a run than its findings, and adds to these. Only where one
-/// rank has the whole run.
+/// An observer sees more of a run than its findings, and adds to these. Used only where one rank
+/// has the whole run.
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// Times of events are settled, and timelines still hold the operations that detectors use up.
-  /// What is allowed holds for each of the two calls.
+  /// Called when the times of events are settled and timelines still hold the operations that
+  /// detectors use up. The allowance holds for each of the two calls.
   virtual void at_operations(const replay::Run&, const Allowance&) {}
-  /// The findings are complete and in order.
+  /// Called when the findings are complete and in order.
   virtual void at_end(const replay::Run&, const replay::WaitGraph&, Findings&) {}
 };
 
@@ -32,12 +32,13 @@ struct AnalyzeOptions {
   unsigned threads = 0;  ///< 0: all cores
   uint64_t memory = 0;   ///< bytes that it may take; 0: what is free
   DisabledPasses disabled = {};
-  /// All of a wait is due to the last who was late, as in the thesis, however late others were.
+  /// If true, only the last late location is to blame for a wait, as in the thesis, however late
+  /// others were.
   bool last_alone = false;
   bool verify =
       false;  ///< look at what each pass left; what is broken is in Identities::violations
   /// The other analysis ranks, all of which analyse the same trace. Null: there are none. If there
-  /// are, whoever calls catches what is thrown (memory that runs out), and lets all ranks give up.
+  /// are any, the caller must catch exceptions (out of memory) and make all ranks give up.
   replay::Transport* ranks = nullptr;
   Observer* observer = nullptr;
   double allowance = 1;  ///< for tests: Allowance::scale

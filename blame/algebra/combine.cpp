@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The type of a column says what becomes of it: times and amounts are summed, counts taken,
-// everything else tells rows apart. So a new list or field of findings.def needs no line here.
+// The type of a column decides how it is combined: times and amounts are weighted and summed,
+// counts are added, all other columns identify a row. So a new list or field of findings.def needs
+// no line here.
 
 #include "blame/algebra/combine.h"
 
@@ -41,7 +42,7 @@ void append(std::string& key, const T& value) {
   }
 }
 
-/// `row` by the ids of the common ground, and what tells it apart there.
+/// A row with the ids of the common ground, and the key that identifies it there.
 template <class Row>
 std::string translate(Row& row, const CommonIds& ids) {
   std::string key;
@@ -66,8 +67,8 @@ void visit_both(Row& to, const Row& from, const Visit& visit) {
   });
 }
 
-/// Sums up rows of one kind. Times go into the sum at once. What is taken of the runs after is
-/// whole numbers: their weighted sums are kept apart, and rounded once, in the end.
+/// Sums up rows of one kind. Times are added at once. Counts of the runs after are integers: their
+/// weighted sums are kept separately and rounded once, at the end.
 class RowSums {
  public:
   template <class Row>
@@ -141,7 +142,7 @@ void visit_sums(Findings& out, const Findings& in, const Visit& visit) {
 
 void combine_lists(std::span<const WeightedFindings> inputs, const CommonGround& ground,
                    Findings& out) {
-  // One list after another: of each, the rows of all inputs.
+  // The lists are combined one after another, each over the rows of all inputs.
   size_t wanted = 0, count = 1;
   for (; wanted < count; ++wanted) {
     size_t at = 0;
@@ -162,8 +163,8 @@ void combine_lists(std::span<const WeightedFindings> inputs, const CommonGround&
   }
 }
 
-/// Where the first of the inputs has what is on the common ground. What it has not is added to it
-/// once somebody asks.
+/// Maps ids of the common ground to those of the first input. A call path, location or metric that
+/// the first input lacks is added to it on first use.
 class TakenIn {
  public:
   TakenIn(const CommonGround& ground, Findings& first)
@@ -254,7 +255,7 @@ Findings combine(std::span<const WeightedFindings> inputs) {
   out.locations = std::move(ground.locations);
   out.callpaths = std::move(ground.callpaths);
   out.metrics = std::move(ground.metrics);
-  // Ranks are the same if their numbers are: arranged as in the runs after.
+  // Ranks are the same if their numbers are; the topology is taken from the runs after.
   if (std::all_of(all.begin(), all.end(),
                   [&](const Findings* one) { return one->run.ranks == all.back()->run.ranks; })) {
     out.topologies = all.back()->topologies;
@@ -274,7 +275,7 @@ Findings mean_of(std::span<const Findings* const> inputs) {
 
 Findings merge(std::span<const Findings* const> inputs) {
   Findings out = *inputs.front();
-  out.inputs.clear();  // whoever merges names these
+  out.inputs.clear();  // the caller of merge() names the inputs
   const CommonGround ground = integrate(inputs);
   TakenIn taken_in(ground, out);
   std::set<MetricId> known;
@@ -297,7 +298,7 @@ Findings merge(std::span<const Findings* const> inputs) {
 std::string unlike(std::span<const Findings* const> runs, bool of_any_size) {
   std::set<std::string> programs;
   std::set<uint32_t> ranks;
-  std::map<std::string, size_t> in_runs;  // how many have the call path
+  std::map<std::string, size_t> in_runs;  // the number of runs that have the call path
   for (const Findings* run : runs) {
     if (!run->run.program.empty()) programs.insert(run->run.program);
     ranks.insert(run->run.ranks);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Changes are told of the run as a whole, and of each function, construct or call by its name on
-// common ground (integrate.h), since lines of constructs move from build to build.
+// Changes are listed for the run as a whole, and for each function, construct or call by its name
+// on the common ground (integrate.h), since lines of constructs move from build to build.
 
 #include "blame/algebra/compare.h"
 
@@ -21,8 +21,8 @@
 namespace culprit::blame {
 namespace {
 
-/// Of a function more than this part of the larger run's allocated time is told; of the critical
-/// path, which is time of the run, of its length.
+/// A change of a function is listed if it exceeds this part of the larger run's allocated time, or,
+/// for the critical path, of the larger run's length.
 constexpr double kLeastChange = 1e-4;
 
 double mean(std::span<const double> values) {
@@ -52,8 +52,8 @@ FoundChange change_of(ChangedFigure figure, const std::string& region, const Val
   return row;
 }
 
-/// Runs on common ground. What differs in its line alone is one function there, by the name that it
-/// has in the first run.
+/// Runs on common ground. Names that differ only in the line are one function there, with the name
+/// of the first run.
 struct Compared {
   std::span<const Findings* const> before, after;
   CommonGround ground;
@@ -66,7 +66,7 @@ Compared on_common_ground(std::span<const Findings* const> before,
   return {before, after, integrate(all)};
 }
 
-/// Calls visit(call path of the run, seconds) for what the figure sums up.
+/// Calls visit(call path of the run, seconds) for each value that the figure sums up.
 template <class Visit>
 void each_value(const Findings& run, ChangedFigure figure, const Visit& visit) {
   const auto times = [&](const auto& rows) {
@@ -119,7 +119,8 @@ Values of_whole(std::span<const Findings* const> runs, ChangedFigure figure) {
   return values;
 }
 
-/// Call paths of the common ground: those whose region one of the runs calls by such a name.
+/// Returns the call paths of the common ground whose region has a name like `glob` in one of the
+/// runs.
 std::vector<bool> named_like(const Compared& compared, std::string_view glob) {
   std::vector<bool> named(compared.ground.callpaths.size());
   size_t input = 0;
@@ -134,7 +135,7 @@ std::vector<bool> named_like(const Compared& compared, std::string_view glob) {
   return named;
 }
 
-/// Of each run: of all call paths that are `wanted`, together. `ids`: of these runs.
+/// Returns for each run the sum over all call paths that are `wanted`. `ids`: those of these runs.
 Values sums_of_paths(std::span<const Findings* const> runs, std::span<const CommonIds> ids,
                      const std::vector<bool>& wanted, ChangedFigure figure) {
   Values values(runs.size());

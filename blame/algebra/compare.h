@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What changed between runs, and whether it is more than runs differ anyway. With repeats on both
-// sides, a difference of means exceeds noise if it lies outside of Welch's interval of 95 % (B. L.
-// Welch, Biometrika 34, 1947); with one run each, nobody can know.
+// Changes between runs, and whether they exceed run-to-run noise. With repeats on both sides, a
+// difference of means exceeds noise if it lies outside of Welch's interval of 95 % (B. L. Welch,
+// Biometrika 34, 1947); with one run each, this cannot be decided.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@
 
 namespace culprit::blame {
 
-/// Half the width of Welch's interval of 95 % for the difference of the means; negative if there
-/// are not two values of each at least.
+/// Returns half the width of Welch's interval of 95 % for the difference of the means; negative
+/// with fewer than two values on either side.
 double noise_of_difference(std::span<const double> before, std::span<const double> after);
 
 /// `after` minus `before`, means of each, with tables `inputs` and `changes`. Neither is empty.
@@ -23,13 +23,13 @@ double noise_of_difference(std::span<const double> before, std::span<const doubl
 Findings difference(std::span<const Findings* const> before, std::span<const Findings* const> after,
                     std::span<const std::string> names);
 
-/// How the figure of all functions together whose names are like `glob` changed; "": of the run as
-/// a whole, which has no delay costs or critical path of its own.
+/// Returns the change of a figure, summed over all functions whose names match `glob`; "": for the
+/// run as a whole, which has no delay costs or critical path of its own.
 FoundChange change_in(std::span<const Findings* const> before,
                       std::span<const Findings* const> after, ChangedFigure figure,
                       std::string_view glob);
 
-/// Whether one of the runs has a function, construct or call like `glob`.
+/// Returns whether one of the runs has a function, construct or call that matches `glob`.
 bool has_region(std::span<const Findings* const> runs, std::string_view glob);
 
 }  // namespace culprit::blame

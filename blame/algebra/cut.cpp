@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each call path gets a new place or none; rows follow theirs. A row with a call path that is gone
-// goes, too: of a delay's victims, those who waited elsewhere.
+// Each call path gets a new place or none, and rows follow their call paths. Rows with a removed
+// call path are removed, too: for example a delay's victims that waited elsewhere.
 
 #include "blame/algebra/cut.h"
 
@@ -52,7 +52,7 @@ Places place(const std::vector<FoundCallPath>& callpaths, const Cut& wanted) {
   Places places;
   places.of.resize(callpaths.size());
   std::vector<bool> folds(callpaths.size());  // or lies in one that does
-  std::vector<bool> gone(callpaths.size());   // dropped, or called by what is
+  std::vector<bool> gone(callpaths.size());   // dropped, or called by a dropped one
   for (size_t i = 0; i < callpaths.size(); ++i) {
     const CallPathId parent = callpaths[i].parent;
     gone[i] = drops[i] || (parent.valid() && gone[parent.index()]);
@@ -99,7 +99,7 @@ constexpr bool has_callpath() {
   return has;
 }
 
-/// Rows of call paths that became one stay apart: sums are the same.
+/// Rows of call paths that were folded into one stay separate, because their sums are the same.
 void sum_up(Findings& f) {
   f.run.allocation_s = 0;
   f.identities = {.violations = std::move(f.identities.violations)};
@@ -118,8 +118,8 @@ void sum_up(Findings& f) {
   f.start_up = sum_start_up(f);
 }
 
-/// What locations did over time, of the call paths that are left. It is known by process or group,
-/// and stands at the first location, as it does in callpath_times.
+/// Returns what locations did over time in the remaining call paths. These times exist per process
+/// or group, and are stored at its first location, as in callpath_times.
 std::vector<FoundLocationTime> location_times(const std::vector<FoundCallPathTime>& rows) {
   struct Sums {
     double time_s = 0, waiting_s = 0;
@@ -167,7 +167,7 @@ Result<Findings> cut(const Findings& findings, const Cut& wanted) {
   out.tiles.clear();
   out.unexplained.clear();
   out.shared_calls.clear();
-  out.periods.clear();  // of series that had all of it
+  out.periods.clear();  // the periods belonged to series of the whole run
   out.location_times = location_times(out.callpath_times);
   sum_up(out);
   return out;

@@ -50,7 +50,8 @@ class CommonTree {
   }
 
  private:
-  /// Those of one parent: by the whole name, then by the name without its line, in order of lines.
+  /// Places the children of one parent: by the whole name, then by the name without its line, in
+  /// order of lines.
   void place_children(const std::vector<FoundCallPath>& input, const std::vector<CallPathId>& own,
                       CallPathId parent, std::vector<CallPathId>& place) {
     std::vector<CallPathId> known = children_[parent];

@@ -4,8 +4,9 @@
 // Several findings on common ground: one tree of call paths, one list of locations, one of counters
 // (F. Song, F. Wolf, N. Bhatia, J. Dongarra, S. Moore: An algebra for cross-experiment performance
 // analysis, ICPP 2004, section 3.1). Locations are the same if they have the same rank and thread,
-// call paths if they have the same names from the root on. Names of OpenMP constructs hold lines:
-// what differs in the line alone is matched in order, so that runs of different builds compare.
+// call paths if they have the same names from the root on. Names of OpenMP constructs contain
+// lines: names that differ only in the line are matched in order, so that runs of different builds
+// compare.
 #pragma once
 
 #include <span>
@@ -15,7 +16,7 @@
 
 namespace culprit::blame {
 
-/// Where an input's ids went: by its own, those of the common ground.
+/// The ids of the common ground, by an input's own ids.
 struct CommonIds {
   std::vector<CallPathId> callpaths;
   std::vector<LocationId> locations;

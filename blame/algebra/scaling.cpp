@@ -16,7 +16,7 @@
 namespace culprit::blame {
 namespace {
 
-/// Of a call path more than this part of the larger runs' allocated time is told.
+/// A loss is listed if it exceeds this part of the larger runs' allocated time.
 constexpr double kLeastLoss = 1e-4;
 
 /// Of one call path, in each run.
@@ -57,7 +57,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// By `factor` the time of the smaller runs becomes the ideal one of the larger.
+/// The time of the smaller runs times `factor` is the ideal time of the larger runs.
 FoundScalingLoss row_of(Scaling scaling, CallPathId path, Times before, const Times& after,
                         double factor) {
   for (auto* values : {&before.all, &before.waiting, &before.delay}) {

@@ -18,7 +18,8 @@
 namespace culprit::blame {
 
 /// Adds the table to `found`, which is the difference of the same runs and has their call paths.
-/// Error, in a sentence, if the runs are not such that anything was scaled, or are incomplete.
+/// Error, in a sentence, if the programs differ, the runs after do not have more threads, or a run
+/// is incomplete.
 Result<void> add_scaling_losses(std::span<const Findings* const> before,
                                 std::span<const Findings* const> after, Scaling scaling,
                                 Findings& found);

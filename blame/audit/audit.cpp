@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tiles are sums of what the passes before have made; locations are independent of each other.
+// Tiles are sums of the results of earlier passes; locations are independent of each other.
 #include "blame/audit/audit.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace culprit::blame {
 
 namespace {
 
-/// The part of what is not explained that the stretch of a row has.
+/// The part of the unexplained time that lies in the interval of a row.
 constexpr double kMostOfIt = 0.8;
 
 constexpr size_t kTiles = Words<Tile>::kSpelled.size();
@@ -75,8 +75,8 @@ std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& 
   return tiles;
 }
 
-/// By CallPathId: whether time there is not explained, because the thread slept in a call that
-/// nobody knows, or spun. Empty if there is none.
+/// By CallPathId: whether time there is unexplained, because the thread slept in an unknown call,
+/// or spun. Empty if there is no such path.
 std::vector<std::optional<Unexplained>> mysterious_paths(const replay::Run& run) {
   std::vector<std::optional<Unexplained>> found(run.callpaths.size());
   bool any = false;
@@ -123,7 +123,7 @@ void add_tiles(const Explained& given, const std::vector<PathKind>& kinds,
   sums.write(id, rows);
 }
 
-/// Waiting of which the delay analysis found no cause.
+/// Returns the waiting for which the delay analysis found no cause.
 std::vector<Mystery> without_cause(const Explained& given, LocationId id) {
   std::vector<Mystery> found;
   const Column<WaitCause>& causes = given.all.delays.causes[id.index()];
@@ -169,13 +169,13 @@ void add_unexplained(const replay::Run& run, Unexplained kind, LocationId id,
   }
 }
 
-/// Where threads of the same process computed while one spun.
+/// The call paths at which threads of the same process computed while one spun.
 class Meanwhile {
  public:
   Meanwhile(const Explained& given, const std::vector<Tile>& tiles)
       : given_(given), tiles_(tiles) {}
 
-  /// Fills in who did so for longest.
+  /// Fills in the location and call path that computed for the longest time.
   void find(std::span<const Mystery> spun, FoundUnexplained& row) const {
     const ProcessId process = given_.run.location(row.location).process;
     for (const LocationId other : given_.run.locations) {
@@ -186,7 +186,7 @@ class Meanwhile {
   }
 
  private:
-  /// So many stretches say what the others would.
+  /// At most this many intervals are looked at: a sample of that size represents the others.
   static constexpr size_t kEnough = 1000;
 
   void look_at(LocationId other, std::span<const Mystery> spun, FoundUnexplained& row) const {

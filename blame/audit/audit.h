@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The audit: all allocated time is in one of few classes (tiles), and what nothing explains is
-// listed with its place and time. A verdict that says that all is well must first have asked here.
+// The audit: all allocated time is in one of few classes (tiles), and unexplained time is listed
+// with its place and time. A verdict must consult it before it says that all is well.
 #pragma once
 
 #include "blame/findings/words.h"

@@ -22,7 +22,7 @@ using replay::LongCall;
 constexpr double kByte = 2;  ///< nanoseconds: 0.5 GB/s
 constexpr int kWithoutSize = -1;
 
-/// A call from the last thing that it waited for on.
+/// The rest of a call after the last event that it waited for.
 struct Rest {
   CallPathId path;
   RegionId region;
@@ -30,12 +30,12 @@ struct Rest {
   std::optional<LongCall> size;
 
   double seconds() const { return (end - begin).seconds(); }
-  /// What a slow machine needs.
+  /// Returns the time that a slow machine needs for the call.
   double most_nanos() const {
     if (!size) return INFINITY;
     return replay::slow_nanos(size->members, static_cast<double>(size->bytes), kByte);
   }
-  /// Those alike take about as long.
+  /// Calls of one kind (same function, similar size) should take about as long.
   std::pair<RegionId, int> kind() const {
     return {region, size ? std::bit_width(size->bytes) : kWithoutSize};
   }
@@ -75,7 +75,8 @@ Calls calls_of(const replay::Run& run, LocationId id, const Column<replay::Wait>
   return calls;
 }
 
-/// By kind. Of calls without a size all are alike, short ones, too.
+/// Returns lower quartiles by kind. All calls of a function without a size are of one kind,
+/// including short ones.
 std::map<std::pair<RegionId, int>, double> lower_quartiles(const Calls& calls) {
   std::map<std::pair<RegionId, int>, std::vector<double>> times;
   for (const Rest& rest : calls.rests) times[rest.kind()].push_back(rest.seconds());

@@ -1,16 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls of MPI that lasted longer than anything explains. A call may wait for what others do (its
-// waits are known), and then it has to move data. What that may take is judged by the call's own
-// like, calls of one function with as many bytes on the same thread, and by what the slowest
-// machines need:
+// MPI calls that lasted longer than anything explains. A call may wait for others (its waits are
+// known), and then it has to move data. The time for that is judged by similar calls (of the same
+// function, with about as many bytes, on the same thread) and by the needs of the slowest machines:
 //
 //   tau    = max(50 us, min(3 * lower quartile, levels * (100 us + bytes / 0.5 GB/s)))
 //   levels = binary logarithm of the processes that take part, rounded up
 //
-// The quartile is that of the time after the last thing waited for. What a call takes beyond tau is
-// not explained. Calls of which nothing says how much they move have no upper limit.
+// The quartile is that of the time after the last wait of each call. The time of a call beyond tau
+// is unexplained. Calls whose amount of data is unknown have no upper limit.
 #pragma once
 
 #include <vector>
@@ -20,7 +19,7 @@
 
 namespace culprit::blame {
 
-/// A stretch of a location's time that is not explained.
+/// An interval of a location's time that is unexplained.
 struct Mystery {
   CallPathId path;
   Time begin, end;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// All calls of a process in order of time: each is held against those that other threads are in
-// when it begins.
+// All calls of a process are visited in order of time: each is compared with the calls that other
+// threads are in when it begins.
 #include "blame/audit/shared_calls.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Threads of one process that are in MPI at once hinder each other: libraries let one in at a time.
-// What that costs shows where the same function was called while no other thread was in MPI.
+// The cost is estimated from calls of the same function while no other thread was in MPI.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,8 @@
 
 namespace culprit::blame {
 
-/// Of one process, by location and call path. None where only one thread calls MPI.
+/// Returns the rows of one process, by location and call path; none where only one thread calls
+/// MPI.
 std::vector<FoundSharedCalls> find_shared_calls(const replay::Run& run,
                                                 const replay::WaitGraph& graph,
                                                 const std::vector<PathKind>& kinds,

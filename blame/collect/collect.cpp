@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows are made table by table, in parallel where there are many. Of what all ranks have in common
-// the first alone makes rows.
+// Rows are made table by table, in parallel where there are many. Only the first rank makes rows of
+// data that all ranks share.
 #include "blame/collect/collect.h"
 
 #include <algorithm>
@@ -137,7 +137,7 @@ class Collector {
     for (const WaitSum& sum : all_.waits[location.index()]) sums.add(sum.path, sum.time);
     const std::vector<uint64_t>& visits = run_.visits[location.index()];
     std::vector<CallPathId> paths = sums.paths();
-    // What was visited has a row even where all of its time belongs to what it called.
+    // A call path that was visited has a row even where all of its time belongs to its callees.
     for (size_t i = 0; i < visits.size(); ++i) {
       const CallPathId path(i);
       if (visits[i] > 0 && sums[path] == Duration::zero()) paths.push_back(path);
@@ -157,8 +157,9 @@ class Collector {
     return rows;
   }
 
-  /// Whether its own time is what samples make of it: culprit's archives have events of the user's
-  /// functions where samples found them, unless the functions were compiled to tell of themselves.
+  /// Returns whether a path's exclusive time comes from samples: culprit's archives have events of
+  /// user functions where samples found them, unless the functions were compiled with
+  /// instrumentation.
   bool is_sampled(CallPathId path) const {
     if (!run_.definitions->creator.starts_with(trace::kOwnCreator)) return false;
     const trace::Region& region = run_.regions[run_.callpaths[path].region.index()];
@@ -196,7 +197,7 @@ class Collector {
     }
   }
 
-  /// What all locations sum up to may be more than a Duration holds.
+  /// The sums over all locations may exceed the range of Duration.
   void sum_identities() {
     Identities& sums = found_.identities;
     for (LocationId id : run_.locations) sums.waiting_s += total(all_.waits[id.index()]).seconds();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns what the explanations computed, by number and in durations, into Findings, by name and in
-// seconds. Nothing is computed here but sums.
+// Turns the results of the explanations (numbers and durations) into Findings (names and seconds).
+// Only sums are computed here.
 #pragma once
 
 #include "blame/critical_path/critical_profile.h"
@@ -13,8 +13,8 @@
 
 namespace culprit::blame {
 
-/// Everything that explanations produced, for one run. Where several ranks analyse, each has what
-/// concerns its own locations.
+/// All results of the explanations for one run. Where several ranks analyse, each has the results
+/// for its own locations.
 struct Explanations {
   DelayAnalysis delays;
   WaitSums waits;
@@ -24,12 +24,12 @@ struct Explanations {
   TimeCourse course;
 };
 
-/// What is known of each location and call path besides what is computed, by id.
+/// Returns the rows of locations (and call paths) with the facts from the definitions, by id.
 std::vector<FoundLocation> found_locations(const replay::Run& run);
 std::vector<FoundCallPath> found_callpaths(const replay::Run& run, unsigned threads);
 
-/// Rows in no particular order (join_findings.h). Of several ranks each has its own locations'
-/// rows, and the first what there is of all in common.
+/// Returns rows in no particular order (join_findings.h). Each rank has its own locations' rows,
+/// and the first rank also the rows that belong to all.
 Findings collect_findings(const replay::Run& run, const replay::WaitGraph& graph,
                           const Explanations& explanations, unsigned threads);
 

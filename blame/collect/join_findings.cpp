@@ -21,7 +21,7 @@ using replay::Unpacker;
 
 // --- joining ----------------------------------------------------------------------------------
 
-/// What one rank can say of its part of the run.
+/// The contribution of one rank's part of the run.
 struct Part {
   uint32_t ranks, locations;
   uint64_t events;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The last step of an analysis: what each rank found of its own locations becomes one whole, and
-// all lists get their order.
+// The last step of an analysis: the findings of all ranks are joined, and all lists are sorted.
 #pragma once
 
 #include "blame/findings/findings.h"
@@ -10,8 +9,9 @@
 
 namespace culprit::blame {
 
-/// On rank 0, `found` becomes the findings of all; elsewhere it is used up. Tables of own rows,
-/// counts of the run, sums of identities, losses and pass times are joined. Collective.
+/// On rank 0, `found` becomes the joined findings of all ranks; on other ranks it is left empty.
+/// Tables of own rows, counts of the run, sums of identities, losses and pass times are joined.
+/// Collective.
 void join_findings(replay::Transport& ranks, Findings& found);
 
 /// Puts all lists into the order that findings.h states.

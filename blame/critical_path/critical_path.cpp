@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Three steps. Where each location waits for whom: parallel over locations. The way from wait to
-// cause: one walk, on rank 0, which needs nothing else and leaves stretches of the path, each on
-// one location. The segments of the stretches: parallel over these, each where its location's
-// activities are.
+// Three steps. The first lists where each location waits for which other: parallel over locations.
+// The second follows waits to their causes: one walk on rank 0, which results in intervals of the
+// path, each on one location. The third cuts the intervals into segments: parallel over intervals,
+// each on the rank that has its location's activities.
 #include "blame/critical_path/critical_path.h"
 
 #include <algorithm>
@@ -23,14 +23,14 @@ using replay::Run;
 using replay::Wait;
 using replay::WaitGraph;
 
-/// A stretch of one activity in which its location waits.
+/// An interval of one activity in which its location waits.
 struct Piece {
   Time begin, end;
   LocationId cause;
 };
 using Pieces = std::vector<Column<Piece>>;  // by LocationId, in order of time
 
-/// A stretch of the path on one location.
+/// An interval of the path on one location.
 struct Stretch {
   Time begin, end;
   LocationId location;
@@ -40,7 +40,8 @@ Column<Piece> pieces_of(const Activities& life, const Column<Wait>& waits) {
   Column<Piece> pieces;
   pieces.reserve(waits.size());
   for (const Wait& wait : waits) {
-    if (!replay::counts_as_waiting(wait.pattern)) continue;  // a handover, at its end
+    if (!replay::counts_as_waiting(wait.pattern))
+      continue;  // polling counts as a handover at its end
     for (size_t i = wait.activity; i < life.size() && life.begin(i) < wait.end; ++i) {
       if (life.path(i) != wait.path) continue;
       const Time begin = std::max(wait.begin, life.begin(i));
@@ -51,8 +52,8 @@ Column<Piece> pieces_of(const Activities& life, const Column<Wait>& waits) {
   return pieces;
 }
 
-/// A location that goes on because another acted, without having waited: the path goes to that one,
-/// by way of an instant of waiting.
+/// Adds handovers: a location continues because another acted, without having waited. The path then
+/// moves to the other through a wait of zero length.
 void add_handovers(const Column<replay::Handover>& handovers, Column<Piece>& pieces) {
   if (handovers.empty()) return;
   constexpr Duration kInstant = Duration::from_nanos(1);
@@ -113,7 +114,8 @@ class Walk {
     while (now_ > begin_) {
       const Piece* piece = last_piece(here);
       const bool waits = piece != nullptr && piece->end >= now_;
-      // Clocks that lie can make locations wait for each other in a circle: then stay.
+      // Wrong clocks can make locations wait for each other in a circle: the path then stays on its
+      // location.
       if (waits && hops++ < locations_) {
         here = piece->cause;
         continue;
@@ -126,13 +128,13 @@ class Walk {
   }
 
  private:
-  /// Into so many parts the path is cut at least, to be worked on in parallel.
+  /// The path is cut into at least this many parts, which are processed in parallel.
   static constexpr int64_t kCuts = 512;
 
-  /// The last that begins before now. Now only goes back.
+  /// Returns the location's last wait that begins before now_, which only decreases.
   const Piece* last_piece(LocationId here) {
     const Column<Piece>& list = pieces_[here.index()];
-    size_t& high = next_[here.index()];  // from there on they begin at now or later
+    size_t& high = next_[here.index()];  // from this index on, waits begin at now or later
     size_t step = 1, low = high;
     while (low > 0 && list[low - 1].begin >= now_) {
       high = low - 1;
@@ -158,21 +160,21 @@ class Walk {
   const size_t locations_;
   const Time begin_;
   Time now_;
-  const Duration longest_;    // of a stretch
+  const Duration longest_;    // the longest interval
   std::vector<size_t> next_;  // by LocationId: the first piece that does not begin before now
   Column<Stretch> stretches_;
 };
 
 // --- its segments -----------------------------------------------------------------------------
 
-/// The segments of some stretches, one after the other.
+/// The segments of some intervals, one after the other.
 struct Cuts {
   Column<PathSegment> segments;
   Column<uint32_t> sizes;  ///< of each stretch: how many
   std::vector<CriticalPlace> places;
 };
 
-/// Cuts stretches out of the activities of their locations.
+/// Cuts intervals into segments by the activities of their locations.
 class Cutter {
  public:
   explicit Cutter(const Run& run) : run_(run) {}
@@ -240,7 +242,7 @@ std::vector<Cuts> cut_out(const Run& run, const Column<Stretch>& stretches, unsi
   return blocks;
 }
 
-/// What one rank cut, as it is read one stretch after the other.
+/// Reads the segments that one rank has cut, one interval after the other.
 class Reader {
  public:
   explicit Reader(const std::vector<Cuts>& blocks) : blocks_(blocks) {}
@@ -258,7 +260,7 @@ class Reader {
   size_t block_ = 0, size_ = 0, segment_ = 0;
 };
 
-/// What all ranks cut, by rank; on rank 0.
+/// Returns the segments that all ranks have cut, by rank; on rank 0.
 std::vector<std::vector<Cuts>> gather_cuts(replay::Transport& ranks, std::vector<Cuts> own) {
   std::vector<std::vector<Cuts>> all(ranks.size());
   if (ranks.alone()) {
@@ -282,7 +284,7 @@ std::vector<std::vector<Cuts>> gather_cuts(replay::Transport& ranks, std::vector
   return all;
 }
 
-/// The segments of all stretches in a row. Neighbours from two stretches may be one.
+/// Joins the segments of all intervals. Neighbours from two intervals may become one.
 Column<PathSegment> join(const std::vector<std::span<const PathSegment>>& cuts, unsigned threads) {
   const auto joins = [&](size_t s) {
     return s > 0 && cuts[s].front().location == cuts[s - 1].back().location &&

@@ -75,8 +75,8 @@ class Profiler {
     }
   }
 
-  /// The waiting of one location goes to the call paths that take more time on the critical path
-  /// than they take here.
+  /// Charges the waiting of one location to the call paths that take more time on the critical path
+  /// than on this location.
   void share_waiting(LocationId id) {
     const Duration waiting = total(waits_[id.index()]);
     if (waiting == Duration::zero()) return;

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the critical path says of each call path: its time on the path, how much of that is
-// imbalance (thesis, section 5.2.3), and what allocation time the imbalance costs on all locations
-// (5.2.4), split into costs within the partition that executes the call path and costs on locations
-// that never do.
+// The critical path by call path: the time on the path, how much of that is imbalance (thesis,
+// section 5.2.3), and what allocation time the imbalance costs on all locations (5.2.4), split into
+// costs within the partition that executes the call path and costs on locations that never do.
 //
 // The average that imbalance is measured against is taken over the locations of the same class: all
 // threads for call paths inside parallel regions, the processes' masters for all others.

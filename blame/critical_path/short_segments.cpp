@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A segment that is long enough by itself is never joined. Each stretch of joined ones is followed
-// by such a long one or is long itself; hence at most two rows for each time of that length.
+// A segment that is long enough by itself is never joined. Each group of joined ones is followed by
+// such a long one or is long itself; hence there are at most two rows per length limit.
 #include "blame/critical_path/short_segments.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ std::vector<PathSegment> join_short_segments(std::span<const PathSegment> path, 
   const Duration whole = path.back().end - path.front().begin;
   const Duration enough = Duration::from_nanos(2 * whole.nanos() / static_cast<int64_t>(most) + 1);
   std::vector<PathSegment> joined;
-  Duration longest;  // part of the last, while that is still short
+  Duration longest;  // the longest part of the last segment, while that is still short
   bool open = false;
   for (const PathSegment& segment : path) {
     const Duration length = segment.end - segment.begin;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The critical path in at most so many segments: a long run's would have tens of millions, which
-// nobody can look at and which take longer to write than to find. Where a path has more, neighbours
-// that are too short to see are joined; the path stays contiguous and as long as it was. Its
-// profile (time by location and call path) is made before and stays exact.
+// Limits the number of segments of the critical path: a long run's path would have tens of
+// millions, which are too many to look at and take longer to write than to find. Where a path has
+// more, neighbours that are too short to see are joined; the path stays contiguous and as long as
+// it was. Its profile (time by location and call path) is made before and stays exact.
 #pragma once
 
 #include <span>

@@ -6,8 +6,8 @@
 // work. Propagation (propagation.cpp): one walk over all waits from the latest to the earliest,
 // scalars only. Costs: parallel over the late locations.
 //
-// A late location's waits lie scattered over the waiters' lists, so each look at one would wait for
-// memory: they are asked for ahead.
+// The waits for a late location are scattered over the waiters' lists, so each access would wait
+// for memory: they are prefetched.
 #include "blame/delay/analyze_delays.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ using replay::Run;
 using replay::Wait;
 using replay::WaitGraph;
 
-/// A wait, and when its interval ends on the late location.
+/// A wait, and the end of its synchronisation interval on the late location.
 struct Ended {
   Time end;
   WaitRef wait;
@@ -70,7 +70,8 @@ class Delays {
     uint32_t first_wait = 0, end_wait = 0;  ///< its waits that reach into it
     Duration first_part, last_part;
   };
-  /// Of a late location whose waits are walked over in the order in which intervals end.
+  /// Working memory for one late location, whose waits are visited in the order in which intervals
+  /// end.
   struct Scratch {
     explicit Scratch(const Run& run)
         : own(run.callpaths.size()), part(run.callpaths.size()), late(run) {}
@@ -101,7 +102,7 @@ class Delays {
   void subtract(LocationId late, WaitCause& cause, Scratch& scratch);
 
   const Wait& wait(WaitRef ref) const { return graph_.wait(ref.location, ref.wait); }
-  /// Of a tie, the wait that it is one of.
+  /// Returns the wait that a tie belongs to.
   uint32_t wait_of(WaitRef ref) const {
     const size_t id = ref.location.index(), waits = graph_.waits[id].size();
     return ref.wait < waits ? ref.wait : result_.tied[id][ref.wait - waits];
@@ -127,7 +128,7 @@ class Delays {
 
 // --- ties -------------------------------------------------------------------------------------
 
-/// How much of a wait each of those has who were late.
+/// Computes the share of a wait that each late location has.
 void Delays::share_ties(LocationId id) {
   const Column<Wait>& waits = graph_.waits[id.index()];
   Column<Wait>& ties = graph_.ties[id.index()];
@@ -136,7 +137,8 @@ void Delays::share_ties(LocationId id) {
   const auto count = static_cast<uint32_t>(waits.size());
   size_t kept = 0, tie = 0;
   for (uint32_t w = 0; w < count; ++w) {
-    while (tie < ties.size() && ties[tie].begin < waits[w].begin) ++tie;  // what is not, is gone
+    while (tie < ties.size() && ties[tie].begin < waits[w].begin)
+      ++tie;  // ties of dropped waits are skipped
     for (; tie < ties.size() && ties[tie].begin == waits[w].begin; ++tie) {
       ties[kept++] = ties[tie];
       tied.push_back(w);
@@ -166,11 +168,13 @@ void Delays::find_intervals() {
   list_caused();
 }
 
-/// What own locations caused, guests among it: each thread lists a part of the waiters.
+/// Lists the waits that own locations caused, including remote ones: each thread lists a part of
+/// the waiters.
 void Delays::list_caused() {
   std::vector<LocationId> waiters;
   for (size_t id = 0; id < run_.timelines.size(); ++id) {
-    if (!graph_.waits[id].empty()) waiters.push_back(LocationId(id));  // who has ties has waits
+    if (!graph_.waits[id].empty())
+      waiters.push_back(LocationId(id));  // a location with ties has waits
   }
   const size_t parts = thread_count(threads_);
   caused_.resize(parts);
@@ -195,7 +199,7 @@ void Delays::list_caused_by(std::span<const LocationId> waiters,
   }
 }
 
-/// All that `late` caused. Who waits for the same moment is next to each other.
+/// Gathers all waits that `late` caused. Waits that end at the same moment become neighbours.
 void Delays::gather(LocationId late, Column<Ended>& order) {
   order.clear();
   for (std::vector<Column<Ended>>& part : caused_) {
@@ -228,7 +232,7 @@ void Delays::measure() {
   }
   caused_.clear();
   intervals_.reset();
-  graph_.syncs.clear();  // nobody else asks
+  graph_.syncs.clear();  // no later pass needs them
 }
 
 void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
@@ -282,13 +286,13 @@ void Delays::measure_late(LocationId late, Scratch& scratch) const {
   to.is_measured = true;
 }
 
-/// Those that reach into the interval, and how much of them lies inside. All but the first and the
-/// last are whole.
+/// Finds the late location's own waits that overlap the interval, and their time inside it. All but
+/// the first and the last lie inside as a whole.
 void Delays::find_inner_waits(LocationId id, const WaitingSums& waiting, Scratch& scratch) const {
   const Column<Wait>& inner = graph_.waits[id.index()];
   Late& late = scratch.late;
   const size_t end = scratch.begin_wait;
-  // Few lie inside, mostly.
+  // Mostly few waits lie inside.
   size_t first = end;
   for (size_t n = 0; n < 8 && first > 0 && inner[first - 1].end > late.begin; ++n) --first;
   if (first > 0 && inner[first - 1].end > late.begin) {
@@ -307,7 +311,7 @@ void Delays::find_inner_waits(LocationId id, const WaitingSums& waiting, Scratch
   late.waiting += late.last_part + waiting.between(first + 1, end - 1);
 }
 
-/// What of a wait lies in the interval.
+/// Returns the part of a wait that lies in the interval.
 Duration Delays::part_inside(LocationId id, const Wait& wait, Scratch& scratch) const {
   const Time begin = std::max(wait.begin, scratch.late.begin);
   const Time end = std::min(wait.end, scratch.late.end);
@@ -320,7 +324,7 @@ Duration Delays::part_inside(LocationId id, const Wait& wait, Scratch& scratch) 
   return part;
 }
 
-/// What the waiter did since the meeting.
+/// Measures the waiter's own time by call path since the last synchronisation.
 void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
   if (is_guest(ref)) {
     for (const Excess& done : guests_->done_by(ref)) own.add(done.path(), done.time());
@@ -330,8 +334,8 @@ void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
   }
 }
 
-/// What the waiter waited itself since the meeting, before this wait, made it late as well
-/// (decision 0020).
+/// Subtracts the waiter's own waiting since the last synchronisation, before this wait: it held up
+/// both sides (decision 0020).
 void Delays::compare_waiting(WaitRef ref, Time begin, const Scratch& scratch,
                              WaitCause& cause) const {
   const Duration late = scratch.late.waiting;
@@ -346,9 +350,9 @@ bool Delays::is_long(LocationId late, const Scratch& scratch) const {
   return scratch.late_last - first >= share_.activities;
 }
 
-/// Where excess vectors have become longer than all that led to them: the vector as a whole
-/// interval, and what is to be taken off. Not if next to nothing were left: the rest of a large
-/// sum would be rounding.
+/// Where excess vectors become longer than their inputs: keeps the vector as a whole interval and
+/// the entries to subtract. Not if next to nothing were left: the rest of a large sum would be
+/// rounding.
 bool Delays::share(LocationId late, WaitCause& cause, Scratch& scratch) {
   if (scratch.room > 0 || scratch.late.is_measured || !is_long(late, scratch)) return false;
   if (!scratch.clock) scratch.clock.emplace(run_, late, graph_.waits[late.index()]);
@@ -373,7 +377,8 @@ bool Delays::share(LocationId late, WaitCause& cause, Scratch& scratch) {
   return true;
 }
 
-/// Excess vector: what the late location did more than the waiter (equations 4.1 and 4.2).
+/// Computes the excess vector: the time of the late location in excess of the waiter's (equations
+/// 4.1 and 4.2).
 void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
   if (!scratch.late.is_measured) measure_late(late, scratch);
   const PathSums& sums = scratch.late.sums;
@@ -412,7 +417,7 @@ void Delays::propagate() {
   }
 }
 
-/// What a wait causes elsewhere, its ties cause as well, each as much as it is late.
+/// Ties inherit the long-term cost of their wait, each in proportion to its lateness.
 void Delays::inherit() {
   for (LocationId id : run_.locations) {
     const Column<Wait>& waits = graph_.waits[id.index()];

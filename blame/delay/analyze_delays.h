@@ -10,14 +10,14 @@
 
 namespace culprit::blame {
 
-/// When excess vectors are shared instead of written out (path_clock.h). What comes out is the
-/// same.
+/// When excess vectors are shared instead of written out (path_clock.h). The results are the same.
 struct ShareExcess {
   size_t activities = 64;  ///< of intervals with at least so many
   double written = 1;      ///< once long vectors have more entries for each activity and wait
 };
 
-/// Adds guests to the graph's waits, and uses its synchronisation points up. Collective.
+/// Adds the waits of remote locations to the graph, and uses its synchronisation points up.
+/// Collective.
 DelayAnalysis analyze_delays(const replay::Run& run, replay::WaitGraph& graph,
                              const std::vector<PathTimes>& times, unsigned threads,
                              const ShareExcess& share = {});

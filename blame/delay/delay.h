@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Delay analysis: which excess work of whom is answerable for each wait (thesis chapter 4; the
-// formulas are numbered there, equations 4.1 to 4.7). For a wait (p,i) with amount w, cause (q,k)
-// and the synchronisation interval, which begins on both when p and q met last, and ends on p when
-// it begins to wait, on q when it lets p go on:
+// Delay analysis: which excess work of which location is responsible for each wait (thesis chapter
+// 4; the formulas are numbered there, equations 4.1 to 4.7). For a wait (p,i) with amount w, cause
+// (q,k) and the synchronisation interval, which begins on both when p and q last synchronised, and
+// ends on p when it begins to wait, on q when it releases p:
 //
 //   delta(q,c) = max(d_q(c) - d_p(c), 0)      excess time of the late location at call path c
 //   D = sum of delta,  V = sum of the waits on q inside the interval, of each the part inside
@@ -13,16 +13,17 @@
 //   long-term  cost(q,c) += delta(q,c) / (D + W) * phi(p,i)
 //   phi(q,l) += w(q,l) / V * W / (D + W) * (w + phi(p,i))    for each wait l of q inside it
 //
-// Both sides begin at one moment and tile their time, so w <= D + W: no call path is charged, for
-// one wait, with more than its own excess. Where that does not hold all the same, D + W is taken
-// for w, and what it does not explain is unattributed.
+// Both sides begin at one moment and tile their time, so w <= D + W: for one wait, no call path is
+// charged with more than its own excess. Where that does not hold nevertheless, w replaces D + W as
+// the denominator, and the unexplained rest is unattributed.
 //
-// Polling is followed in the same way, and waits are through it; what it costs is summed apart.
+// Polling is followed in the same way, and waits propagate through it; its costs are summed
+// separately.
 //
-// Who was nearly as late as q shares the wait (WaitGraph::ties): of n that were late, each but the
-// last causes (e_j - e_p) / n of it, e being when each acted or began to wait, and the last the
-// rest; of phi each has the same part. What a tie causes is explained as if it were the wait's
-// cause.
+// Locations that were nearly as late as q share the wait (WaitGraph::ties): of n that were late,
+// each but the last causes (e_j - e_p) / n of it, e being when each acted or began to wait, and the
+// last the rest; phi is shared in the same proportions. A tie's share is explained as if the tie
+// were the wait's cause.
 //
 // Costs are conserved: short-term + long-term + unattributed = waiting. Results do not depend on
 // the number of threads: each sum is made in one fixed order. Of several ranks each explains what
@@ -40,7 +41,7 @@
 
 namespace culprit::blame {
 
-/// What delay analysis says of one wait.
+/// The result of delay analysis for one wait.
 struct WaitCause {
   Duration excess;                        ///< of the cause's work over the waiter's
   Duration waiting;                       ///< likewise, of its waiting
@@ -51,13 +52,13 @@ struct WaitCause {
   Duration first_part, last_part;         ///< of the first and the last of them: what is inside
   uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
   double more = 1;  ///< the part of the cause's waits in the interval that is `waiting`
-  /// Of amount and long_s, what this cause has, where others were nearly as late.
+  /// This cause's share of amount and long_s; below 1 where others were nearly as late.
   double share = 1;
 
   Duration explained() const { return excess + waiting; }
-  /// What its cost is shared out by. Not zero.
+  /// Returns the denominator by which costs are divided among call paths and waits. Not zero.
   double denominator_s(Duration amount) const { return std::max(explained(), amount).seconds(); }
-  /// Of its cost, what nobody is charged with.
+  /// Returns the part of the cost that is unattributed.
   double unexplained(Duration amount) const {
     return explained() >= amount ? 0 : (amount - explained()).seconds() / amount.seconds();
   }
@@ -66,13 +67,13 @@ struct WaitCause {
   }
 };
 
-/// A wait or a tie (WaitGraph::wait): whose, and which of that location's.
+/// A wait or a tie (WaitGraph::wait): its location, and its number there.
 struct WaitRef {
   LocationId location;
   uint32_t wait;
 };
 
-/// There are several to a wait: kept in twelve bytes.
+/// There are several entries per wait, so each takes only twelve bytes.
 class Excess {
  public:
   Excess(Duration time, CallPathId path)
@@ -91,7 +92,8 @@ class Excess {
 
 using PatternSums = std::array<double, replay::kPatterns.size()>;
 
-/// Of what passes as a wait: polling is followed like waiting, but its time is told apart.
+/// Returns the waiting time of a wait, 0 for polling: it is followed like waiting, but its time is
+/// counted separately.
 inline double waiting_s(const replay::Wait& wait) {
   return replay::counts_as_waiting(wait.pattern) ? wait.amount.seconds() : 0;
 }
@@ -99,7 +101,7 @@ inline double polling_s(const replay::Wait& wait) {
   return wait.pattern == replay::pattern("mpi.polling") ? wait.amount.seconds() : 0;
 }
 
-/// Polling that excess time at a call path is answerable for, directly or not.
+/// Polling that is caused by excess time at a call path, directly or indirectly.
 struct PollingCost {
   LocationId location;
   CallPathId path;
@@ -126,7 +128,8 @@ struct DelayAnalysis {
   std::vector<Column<uint32_t>> tied;   ///< by LocationId of the waiter: of each tie, the wait
   std::vector<Column<WaitRef>> caused;  ///< by LocationId of the cause
   std::vector<Column<Excess>> excess;   ///< by LocationId of the cause
-  /// By LocationId of the cause, in order of place: whose entries of excess are what is taken off.
+  /// By LocationId of the cause, in order of place: the waits with shared excess vectors, whose
+  /// excess entries are to be subtracted.
   std::vector<Column<SharedExcess>> shared;
   std::vector<DelayCost> costs;                ///< by location, then first come
   std::vector<PollingCost> polling_causes;     ///< likewise

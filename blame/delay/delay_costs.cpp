@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Excess vectors that are written out are gone through one by one. For those that are shared
-// (path_clock.h), what a second of the late location costs at any moment is a step function: each
-// wait raises it at the beginning of its interval and lowers it at the end. One walk over the
-// location's life adds up what lies below it. Steps are whole numbers of 2^-60, in 128 bits: so
-// what was raised is lowered by exactly as much, however unlike the waits are.
+// Excess vectors that are written out are visited one by one. For those that are shared
+// (path_clock.h), the cost of a second of the late location is a step function of time: each wait
+// raises it at the beginning of its interval and lowers it at the end. One walk over the location's
+// life integrates it. Steps are integer multiples of 2^-60, in 128 bits: each raise is undone
+// exactly, however different the waits are.
 #include "blame/delay/delay_costs.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 using replay::Pattern;
 using replay::Wait;
 
-/// As far as clocks of one run may differ.
+/// The largest difference of clocks within one run.
 constexpr Duration kClockSlack = Duration::from_nanos(1000);
 
 __extension__ using Exact = __int128;  // GNU C++: two words
@@ -33,7 +33,7 @@ double value(Exact factor) {
   return std::ldexp(static_cast<double>(factor), -60);
 }
 
-/// From a moment on, a second costs so much more.
+/// From `time` on, a second costs this much more.
 struct Step {
   Time time;
   Pattern pattern;
@@ -49,7 +49,7 @@ class DelayCosts {
   LocationCosts sum();
 
  private:
-  /// What is added at once, or in each second: by what it is.
+  /// Amounts to add at once, or per second, by kind of cost.
   struct Amounts {
     double short_term, long_term, polling;
   };
@@ -173,7 +173,8 @@ void DelayCosts::add_stretch(Time begin, Time end, CallPathId path) {
   }
 }
 
-/// What waiters did as long as the late location cancels out, but for the last digits.
+/// Drops rounding errors: time that waiters and the late location spent equally cancels out up to
+/// the last digits.
 void DelayCosts::drop_rounding() {
   constexpr double kNothing = 1e-12;  // s
   std::erase_if(rows_, [](DelayCost& row) {

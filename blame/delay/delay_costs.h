@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the delays of one location cost, once all waits have been propagated.
+// Computes the costs of one location's delays, after all waits have been propagated.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Excess vectors as they are asked for after delay analysis: of a few call paths of one late
-// location, in the order in which DelayAnalysis::caused lists the waits for it.
+// Access to excess vectors after delay analysis: for a few call paths of one late location, in the
+// order in which DelayAnalysis::caused lists the waits for it.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,8 @@ class ExcessReader {
     if (!shared_.empty()) clock_.emplace(run, late, graph.waits[late.index()], paths_);
   }
 
-  /// Calls visit(path, time) for what the wait at `place` of caused has for them. Places ascend.
+  /// Calls visit(path, time) for the entries of these paths in the wait at `place` of caused.
+  /// Places must ascend.
   template <class Visit>
   void visit(uint32_t place, const WaitCause& cause, const Visit& visit) {
     while (next_ < shared_.size() && shared_[next_].place < place) ++next_;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads keep their longest each and are merged, so the result does not depend on how many there
-// are. Only the chosen ones are explained.
+// Each thread keeps its longest waits and the lists are merged, so the result does not depend on
+// the number of threads. Only the chosen waits are explained.
 #include "blame/delay/instances.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class Worst {
     const Instance instance{wait, location};
     list.insert(std::upper_bound(list.begin(), list.end(), instance, worse), instance);
   }
-  /// All in a row, by pattern.
+  /// Returns all as one list, by pattern.
   std::vector<Instance> all() const {
     std::vector<Instance> all;
     for (const auto& list : lists_) all.insert(all.end(), list.begin(), list.end());
@@ -55,7 +55,7 @@ class Worst {
   std::array<std::vector<Instance>, replay::kPatterns.size()> lists_;
 };
 
-/// Those of all ranks.
+/// Finds the longest waits of all ranks.
 std::vector<Instance> find_worst(const replay::Run& run, const replay::WaitGraph& graph,
                                  unsigned threads, Budget& budget) {
   std::vector<Worst> by_location(run.locations.size());
@@ -79,7 +79,7 @@ std::vector<Instance> find_worst(const replay::Run& run, const replay::WaitGraph
   return join(replay::concatenate(*run.ranks, join(own)));
 }
 
-/// What is known of an instance where its cause is.
+/// The facts about a wait that only the rank of its cause knows.
 struct Explained {
   uint32_t instance;
   CallPathId path;  ///< what the late location did most of that the waiting one did not
@@ -126,7 +126,7 @@ Explained explain(uint32_t number, const Instance& instance, const replay::Run& 
   if (run.owns(instance.location)) {
     wait = std::lower_bound(waits.begin(), waits.end(), sought.begin,
                             [](const Wait& w, Time begin) { return w.begin < begin; });
-  } else {  // guests: ties stand behind the waits
+  } else {  // waits of remote locations: ties follow the waits
     wait = std::find_if(waits.begin(), waits.end(), [&](const Wait& w) {
       return w.begin == sought.begin && w.end == sought.end && w.cause == sought.cause;
     });

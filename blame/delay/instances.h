@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The longest single waits of each pattern: where and when to look in a time line.
+// The longest single waits of each pattern: where and when to look in a timeline.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ namespace culprit::blame {
 
 inline constexpr size_t kWorstInstances = 5;  ///< of each pattern
 
-/// Of all ranks, by pattern in the table's order, the longest first; of equal ones the earlier,
-/// then the lower location. Collective.
+/// Returns those of all ranks, by pattern in the table's order, the longest first; of equal ones
+/// the earlier, then the lower location. Collective.
 std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay::WaitGraph& graph,
                                            const DelayAnalysis& delays, unsigned threads,
                                            Budget& budget);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Visits the waits and the synchronisation points of each waiter together, in order of time.
 #include "blame/delay/intervals.h"
 
 #include <algorithm>
@@ -13,8 +14,9 @@ namespace culprit::blame {
 
 namespace {
 
-/// Of each wait. What happens at the moment in which a wait begins comes before it. What the one
-/// did before the other came to be cannot be compared with anything.
+/// Returns the begin of each wait's interval. A synchronisation at the moment at which a wait
+/// begins counts as before it. The interval does not reach back before the begin of the younger
+/// thread, since there is nothing to compare with.
 Column<Time> find_begins(const replay::Run& run, LocationId waiter,
                          const Column<replay::Wait>& waits, const Column<replay::Wait>& ties,
                          const Column<replay::Sync>& syncs, const Makers& makers,

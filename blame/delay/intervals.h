@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// When synchronisation intervals begin: the moment in which a waiter of this rank and its cause met
-// last, no later than the wait began. It is the same on both.
+// When synchronisation intervals begin: the last moment at which a waiter of this rank and its
+// cause synchronised, no later than the begin of the wait. It is the same on both.
 #pragma once
 
 #include <vector>
@@ -13,10 +13,11 @@ namespace culprit::blame {
 
 class Intervals {
  public:
-  /// Finds all meetings, in parallel over waiters. Collective.
+  /// Finds all these synchronisations, in parallel over waiters. Collective.
   Intervals(const replay::Run& run, const replay::WaitGraph& graph, unsigned threads);
 
-  /// Whoever never met met when the run began, or when the younger of two threads did.
+  /// Returns the begin of a wait's interval. Two locations that never synchronised count as
+  /// synchronised when the run began, or when the younger of two threads did.
   Time begin(WaitRef ref) const { return begins_[ref.location.index()][ref.wait]; }
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// When a location and its partners met last, while walking over its synchronisation points in the
-// order of time. Partners are looked up at once; of the groups that a location belongs to, those it
-// met in last are tried first, and none that lies further back than what was found.
+// When a location and its partners last synchronised, during a walk over its synchronisation points
+// in the order of time. Partners are looked up directly; the groups of a location are tried from
+// the latest synchronisation back, until they are older than the result so far.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Meetings {
     }
   }
 
-  /// The moment in which the location and `partner` met last.
+  /// Returns the moment at which the location and `partner` last synchronised.
   Time last(LocationId partner) const {
     Time found = kNever;
     if (const uint32_t pair = pair_of_.find(partner.index()); pair != kNone) found = pairs_[pair];
@@ -81,7 +81,7 @@ class Meetings {
     latest_ = at;
   }
 
-  /// Of one that is not the latest.
+  /// Unlinks an entry that is not the latest.
   void unlink(uint32_t at) {
     const Seen& seen = seen_[at];
     seen_[seen.later].earlier = seen.earlier;

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Excess vectors that would be long: a location that meets each of its many partners rarely does
-// very many different things between two meetings, and each of the partners waits for all of that.
-// Written out, such vectors are quadratic. What the waiter never did in the interval, though, is
-// simply the late location's time there; so only the interval is kept, and what is to be taken off
-// it, which is as short as what the waiter did (SharedExcess). This is the same to the nanosecond.
+// Compact form of long excess vectors: a location that rarely synchronises with each of its many
+// partners visits very many call paths between two synchronisations, and each of the partners waits
+// for all of them. Written out, such vectors take quadratic space. At call paths that the waiter
+// never visited in the interval, however, the excess is simply the late location's time; so only
+// the interval is kept, and the entries to subtract, which are as few as the waiter's call paths
+// (SharedExcess). The result is the same to the nanosecond.
 #pragma once
 
 #include <span>
@@ -32,11 +33,12 @@ class PathClock {
     const uint32_t place = place_of_.find(path.index());
     return place == FlatMap::kNone ? Duration::zero() : between(marks_[place], begin, end);
   }
-  /// At all call paths that there are here.
+  /// Returns the time at all call paths of this clock.
   Duration time(Time begin, Time end) const { return between(all_, begin, end); }
 
  private:
-  /// The beginning of a stretch, and the time before it. The last one of a list is its end.
+  /// The beginning of an interval, and the summed time before it. The last entry of a list marks
+  /// its end.
   struct Mark {
     Time begin;
     Duration before;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One walk over all waits from the latest to the earliest, scalars only, on one thread (rarely a
-// few walks). Of several ranks, the first gets all waits, and gives back what it found.
+// few walks). With several ranks, the first gets all waits, and returns the results.
 #include "blame/delay/propagation.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::pair<size_t, size_t> ties_of(const Ties& ties, uint32_t wait, const WaitOf&
   return {low, high};
 }
 
-/// The only rank's waits, as they lie.
+/// The waits of a single rank, used in place.
 class OwnWaits {
  public:
   OwnWaits(const WaitGraph& graph, DelayAnalysis& delays)
@@ -69,7 +69,7 @@ class OwnWaits {
   const std::vector<Column<uint32_t>>& tied_;
 };
 
-/// What matters of a wait here.
+/// The part of a wait that propagation needs.
 struct Link {
   Time end;
   Duration amount;
@@ -110,10 +110,10 @@ class GatheredWaits {
   std::vector<Column<Link>> links_, ties_;  // by LocationId
 };
 
-/// Sweeps from the latest wait to the earliest. Whoever a wait hands something on to mostly comes
-/// later in that order: waits inside its interval end before it does. Where one does not (it
-/// reaches beyond the interval's end, because tasks ran within it or clocks lie), what it inherits
-/// is left for another sweep.
+/// Sweeps from the latest wait to the earliest. The waits that inherit from a wait mostly come
+/// later in that order, because waits inside its interval end before it does. Where one does not
+/// (it reaches beyond the interval's end, because tasks ran within it or clocks are wrong), its
+/// inheritance is left for another sweep.
 template <class Waits>
 class Propagation {
  public:
@@ -126,7 +126,8 @@ class Propagation {
     start_sweep();
   }
 
-  /// Each hands on what it cannot explain itself. What goes round and round is returned.
+  /// Each wait passes on the cost that it cannot explain itself. Cost that circulates endlessly is
+  /// returned.
   PatternSums propagate() {
     sweep();
     for (size_t n = 0; n < kMostSweeps && !late_.empty(); ++n) {
@@ -143,7 +144,7 @@ class Propagation {
   }
 
  private:
-  /// What a wait inherits after its turn.
+  /// The cost that a wait inherits after its turn.
   struct Late {
     WaitRef wait;
     double factor;
@@ -164,13 +165,13 @@ class Propagation {
   void raise(WaitRef inner, RangeSums::Value by);
   void propagates(WaitCause& cause, Duration amount, double factor) const;
 
-  /// Earlier is later.
+  /// Mirrors a time, so that an earlier time becomes a later one.
   static Time mirrored(Time time) { return Time::from_nanos(-time.nanos()); }
 
   double& sum_of(WaitCause& cause) const {
     return followed_ == Followed::waiting ? cause.long_s : cause.polling_s;
   }
-  /// What is handed on of a wait itself.
+  /// Returns the wait's own time, which it passes on.
   double own_s(WaitRef ref) const {
     const bool waiting = replay::counts_as_waiting(waits_.pattern(ref));
     const bool is_followed = waiting == (followed_ == Followed::waiting);
@@ -179,7 +180,8 @@ class Propagation {
 
   Waits& waits_;
   const Followed followed_;
-  std::vector<uint32_t> left_;        // by LocationId: waits that are not done, nor at the moment
+  std::vector<uint32_t>
+      left_;  // by LocationId: the number of waits that are neither done nor being processed
   std::vector<uint32_t> done_from_;   // by LocationId: from there on they are done
   EarliestOf latest_;                 // of those left, by mirrored ends
   std::vector<RangeSums> inherited_;  // by LocationId: sums of the factors for its waits
@@ -232,7 +234,7 @@ void Propagation<Waits>::show_next(size_t id) {
   latest_.set(id, mirrored(waits_.end({LocationId(id), left_[id] - 1})));
 }
 
-/// Of one location there can be one only.
+/// At most one wait per location can end at one moment.
 template <class Waits>
 void Propagation<Waits>::take_latest() {
   constexpr uint32_t kAhead = 4;
@@ -289,7 +291,8 @@ void Propagation<Waits>::sort_ties() {
       if (at != SIZE_MAX) --predecessors_[at];
     }
   }
-  // What is left are circles, each waiting for the next: clocks lie. Any order is as good.
+  // The remaining waits form circles, each waiting for the next, because clocks are wrong. Any
+  // order will do.
   for (size_t i = 0; i < ties_.size(); ++i) {
     for (size_t at = i; !done_[at]; at = successor_[at]) {
       done_[at] = true;
@@ -331,7 +334,7 @@ void Propagation<Waits>::hand_on(WaitRef ref) {
   });
 }
 
-/// To the waits of one that was late.
+/// Passes cost on to the waits of a late location.
 template <class Waits>
 void Propagation<Waits>::hand_to(LocationId late, Duration amount, const WaitCause& c,
                                  RangeSums::Value what) {
@@ -346,7 +349,7 @@ void Propagation<Waits>::hand_to(LocationId late, Duration amount, const WaitCau
   give({late, c.end_wait - 1}, c.last_part, by);
 }
 
-/// To a wait of which a part lies in the interval.
+/// Passes cost on to a wait of which only a part lies in the interval.
 template <class Waits>
 void Propagation<Waits>::give(WaitRef inner, Duration part, RangeSums::Value factor) {
   const Duration amount = waits_.amount(inner);

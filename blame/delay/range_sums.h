@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A list on which values are added to ranges and read at points: what the waits inside
+// A list in which values are added to ranges and read at points: the costs that waits inside
 // synchronisation intervals inherit. Ranges are mostly short, so the list has levels of blocks,
 // each sixteen times the size of those below: a short range touches a few neighbours, a long one at
 // most thirty of each level. Nothing is ever subtracted, so sums stay exact where their terms are.
@@ -38,7 +38,7 @@ class RangeSums {
     }
   }
 
-  /// All that was added for i; `one` is what the caller has.
+  /// Returns the sum of all values added for i; `one` is the caller's value of the lowest level.
   Value at(size_t i, Value one) const {
     for (const Column<Value>& level : levels_) {
       i /= kFanOut;
@@ -56,8 +56,8 @@ class RangeSums {
  private:
   static constexpr size_t kFanOut = 16;
 
-  /// Whole blocks are left to the level above, to which the range is changed; what sticks out is
-  /// done here.
+  /// Handles the elements at both ends that do not fill a block here, and reduces the range to
+  /// whole blocks for the level above.
   template <class Visit>
   static void add_to_level(size_t& begin, size_t& end, const Visit& visit) {
     const size_t first = (begin + kFanOut - 1) / kFanOut, last = end / kFanOut;

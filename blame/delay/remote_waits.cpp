@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each rank sends off those of its waits whose cause lives on another, with what the waiter did
-// meanwhile, all at once; costs found there come back the same way.
+// Each rank sends those of its waits whose cause belongs to another rank, with the waiter's time by
+// call path in the interval, all at once; the costs found there are returned the same way.
 #include "blame/delay/remote_waits.h"
 
 #include "base/parallel.h"
@@ -29,7 +29,7 @@ Guests::Guests(const replay::Run& run, replay::WaitGraph& graph)
 void Guests::invite(const std::vector<PathTimes>& times, const Intervals& intervals,
                     const std::vector<Column<uint32_t>>& tied, unsigned threads) {
   std::vector<Column<Excess>> done(owner_.size());     // by LocationId
-  std::vector<Column<uint32_t>> paths(owner_.size());  // of each wait that travels
+  std::vector<Column<uint32_t>> paths(owner_.size());  // of each wait that is sent
   parallel_for(
       run_.locations.size(), threads, [&] { return PathSums(run_.callpaths.size()); },
       [&](size_t i, PathSums& sums) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// For each wait for somebody who did not live yet when it began: since when the waiter and the
-// maker knew each other. The earliest of these moments is where the thread's time before its birth
-// begins to count.
+// For each wait for a thread that had not started yet, finds the last synchronisation of the waiter
+// and the thread's creator. The earliest of these moments is where the thread's time before its
+// start begins to count.
 #include "blame/delay/thread_begins.h"
 
 #include <algorithm>

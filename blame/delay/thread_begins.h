@@ -8,9 +8,9 @@
 
 namespace culprit::blame {
 
-/// Lets the time before a thread's begin (thread.begin) reach back only as far as those who waited
-/// for the thread and the one that made it know each other: what that one did earlier made nobody
-/// wait. Collective.
+/// Lets the time before a thread's begin (thread.begin) reach back only to the last synchronisation
+/// of the thread's waiters and its creator: the creator's earlier activity made no thread wait.
+/// Collective.
 void settle_thread_begins(const replay::Run& run, replay::WaitGraph& graph, unsigned threads);
 
 }  // namespace culprit::blame

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Births are what the waits before a thread's begin tell, of all ranks; one location may have had
-// several threads, so they are kept in order of time.
+// Creation times follow from the waits before threads' begins, on all ranks; one location may have
+// had several threads, so they are kept in order of time.
 #include "blame/delay/thread_creators.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace culprit::blame {
 
 namespace {
 
-/// One location's thread, as its rank tells of it.
+/// A thread's creation in the form that ranks exchange.
 struct ToldMade {
   LocationId thread, maker;
   Time since, when;
@@ -40,7 +40,7 @@ Time Makers::birth(LocationId id, Time time) const {
   Time last = run_.births[id.index()];
   const auto made = made_.find(id);
   if (made != made_.end()) {
-    // Of the first thread it is known better than by its first event.
+    // The creation time of the first thread is more precise than its first event.
     if (made->second.front().when <= last) last = made->second.front().when;
     const auto next = std::upper_bound(made->second.begin(), made->second.end(), time,
                                        [](Time t, const Made& one) { return t < one.when; });

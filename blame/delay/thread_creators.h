@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who made which thread. Before a thread began it was in the hands of the one that made it: who
-// waits for it then waits for that one, and what counts is since when those two know each other.
+// Which thread created which. Until a thread starts, its creator is accountable for it: a wait for
+// it then is a wait for its creator, and the interval begins when waiter and creator last
+// synchronised.
 #pragma once
 
 #include <unordered_map>
@@ -18,10 +19,12 @@ class Makers {
   Makers(const replay::Run& run, const replay::WaitGraph& graph);
 
   bool empty() const { return made_.empty(); }
-  /// When the thread came to be that the location has at `time`: was made, if that is known, or
-  /// began. Time::min() of those that the program has not made itself, or that are yet to come.
+  /// Returns when the thread that the location has at `time` was created, if that is known, or else
+  /// began. Time::min() for threads that the program did not create itself, or that do not exist
+  /// yet.
   Time birth(LocationId id, Time time) const;
-  /// The location itself if its thread had begun by then, or if nobody knows who made it.
+  /// Returns the accountable location: the location itself if its thread had begun by then, or if
+  /// its creator is unknown.
   LocationId holder(LocationId id, Time time) const {
     return walk(id, time, [](LocationId, Time) {});
   }
@@ -39,10 +42,11 @@ class Makers {
     Time when;   ///< a little before the thread's first event: its maker may go on in between
     LocationId maker;
   };
-  /// The thread that was yet to be made at that time; nullptr if there was one, or nobody knows.
+  /// Returns the thread that had not been created yet at that time; nullptr if it existed, or if
+  /// that is unknown.
   const Made* unborn(LocationId id, Time time) const;
 
-  /// Nobody is made by a thread that is made later, so this ends.
+  /// No thread is created by a later one, so this terminates.
   template <class Visit>
   LocationId walk(LocationId id, Time time, const Visit& visit) const {
     Time before = Time::max();

@@ -24,8 +24,8 @@ struct TopDelay {
   CallPathId path;
 };
 
-/// The costliest of this rank, the largest first. Of a delay that several patterns wait for, the
-/// one that costs most decides.
+/// Returns the costliest delays of this rank, the largest first. A delay with waits of several
+/// patterns counts by its costliest pattern.
 std::vector<TopDelay> own_top(const std::vector<DelayCost>& costs) {
   struct Row {
     double cost_s;
@@ -53,7 +53,7 @@ std::vector<TopDelay> own_top(const std::vector<DelayCost>& costs) {
   return top;
 }
 
-/// Costs of one late location's delays by who waited.
+/// Costs of one late location's delays by waiter.
 class Victims {
  public:
   Victims(const replay::Run& run, const replay::WaitGraph& graph, const DelayAnalysis& delays,

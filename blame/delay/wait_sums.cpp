@@ -29,7 +29,7 @@ class Sums {
   FlatMap row_of_;
 };
 
-/// Who polls may ask by several functions: each has its own time.
+/// A polling thread may call several test functions: each has its own time.
 void add_polling(const replay::Run& run, LocationId id, const replay::Wait& wait, Sums& sums) {
   for_each_stretch(run, id, {&wait, 1}, wait.begin, wait.end,
                    [&](Time begin, Time end, CallPathId path, const replay::Wait* polling) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The waits of each location, summed by pattern and call path: what most of the findings need of
-// waits, and of which there are few. Polling is among them.
+// The waits of each location, summed by pattern and call path: most findings need only these sums,
+// and they are few. Polling is included.
 #pragma once
 
 #include <vector>
