@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each identity is an expectation with a sentence that names the largest contribution to it, so
-// that whoever meets a violation knows where to look. Sums of seconds may differ by rounding, and
-// by no more.
+// Each identity is an expectation with a sentence that names its largest contribution, so that a
+// violation points to a place. Sums of seconds may differ by rounding, and by no more.
 #include "blame/identities.h"
 
 #include <algorithm>
@@ -19,7 +18,7 @@ namespace {
 
 constexpr double kSlack = 1e-9;
 
-/// False for what is no number, too.
+/// Returns false for NaN, too.
 bool agree(double a, double b) {
   return std::abs(a - b) <= kSlack + kSlack * std::max(std::abs(a), std::abs(b));
 }
@@ -77,7 +76,7 @@ class Checker {
     return text;
   }
 
-  /// The row of which `size` is largest, or is no number.
+  /// Returns the row with the largest `size`, or with a size of NaN.
   template <class Row, class Size>
   static const Row* most(const std::vector<Row>& rows, const Size& size) {
     const Row* worst = nullptr;
@@ -120,7 +119,7 @@ class Checker {
     return "; the largest blame is " + seconds(row->time_s) + at(row->location, row->callpath);
   }
 
-  /// Where the path's segments do not touch first.
+  /// Returns the place of the first gap between the path's segments.
   std::string gap() const {
     double reached = 0;
     for (const FoundSegment& segment : found_.segments) {
@@ -169,7 +168,7 @@ class Checker {
   }
 
   /// Of all locations whose activities do not tile their lives, the one with the largest gap.
-  /// The parts of a device's time are together all of it.
+  /// Checks that the parts of a device's time add up to all of it.
   void check_device_times() {
     std::vector<FoundDevice> sums(found_.devices.size());
     for (const FoundDeviceTime& part : found_.device_times) {
@@ -232,7 +231,7 @@ class Checker {
         at(LocationId(worst), longest[worst] != nullptr ? longest[worst]->callpath : CallPathId()));
   }
 
-  /// Of threads: a device's time is accounted for in tables of its own.
+  /// Checks the tiles of threads: a device's time is accounted for in separate tables.
   void check_tiles() {
     if (found_.tiles.empty()) return;
     double tiles_s = 0, lives_s = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What must hold of every result, checked on finished findings: a sum that does not agree tells of
-// a fault in the analysis, and nobody should rely on such a result.
+// Identities that must hold for every result, checked on finished findings: a sum that does not
+// agree shows a fault in the analysis, and the result is not reliable.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace culprit::blame {
 
-/// A sentence for each identity that does not hold, with both sums and, where rows tell, the place
-/// in the trace at which they differ most. Identities 1 to 5 of the analysis, that efficiencies are
-/// the products of their factors, and that no wait is more indirect or propagating than long.
-/// Agreement is to one part in 10^9, or one nanosecond.
+/// Returns a sentence for each identity that does not hold, with both sums and, where rows show it,
+/// the place in the trace at which they differ most. Identities 1 to 5 of the analysis, that
+/// efficiencies are the products of their factors, and that no wait is more indirect or propagating
+/// than long. Agreement is to one part in 10^9, or one nanosecond.
 std::vector<std::string> check_identities(const Findings& findings);
 
 }  // namespace culprit::blame

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Bytes for each kind of thing that replay keeps, by the number of events that the source expects,
-// against what each node has free for all its ranks.
+// Compares the bytes that replay keeps for the expected number of events with the free memory of
+// each node for all its ranks.
 #include "blame/memory_need.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace culprit::blame {
 
 namespace {
 
-/// Of a rank, or of all that share a node, in bytes.
+/// Needed and free bytes of one rank, or of all ranks on a node.
 struct Room {
   double needed = 0;
   double free = 0;
@@ -43,14 +43,14 @@ double needed_here(const trace::Source& source, const replay::Transport& ranks, 
   return needed + events * kBytesAnEvent * own / std::max(all, 1.0);
 }
 
-/// Counting looks at every file, which one rank does for all.
+/// Counting reads every file, which one rank does for all.
 uint64_t expected_events(const trace::Source& source, replay::Transport& ranks) {
   replay::Packer packer;
   if (ranks.rank() == 0) packer.put(source.expected_events());
   return replay::Unpacker(replay::share_of_first(ranks, packer.take())).get<uint64_t>();
 }
 
-/// By node. What each rank sees free there is the same memory.
+/// Returns the rooms by node. The free memory that each rank of a node sees is the same.
 std::map<std::string, Room> rooms(replay::Transport& ranks, const Room& own, bool apart) {
   replay::Packer packer;
   packer.put(ranks.node());

@@ -13,12 +13,12 @@
 
 namespace culprit::blame {
 
-/// Whether the analysis has room: on each node for all ranks there. `given`: bytes that each rank
-/// may take; 0: what is free. Collective; the answer is the same on all ranks.
+/// Checks that memory suffices on each node for all its ranks. `given`: bytes that each rank may
+/// take; 0: all free memory. Collective; the answer is the same on all ranks.
 Result<void> check_memory(const trace::Source& source, replay::Transport& ranks, uint64_t given);
 
-/// Whether the first of several ranks has room for the waits of all (propagation.h), now that their
-/// number is known. As above.
+/// Checks that the first of several ranks has room for the waits of all (propagation.h), once their
+/// number is known. Collective, likewise.
 Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transport& ranks,
                                   uint64_t given);
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The passes of an analysis that may be left out, by name: the detectors
-// (replay/model/detectors.def) and the explanations (explanations.def). For those who look for a
-// fault, or measure what a pass costs.
+// (replay/model/detectors.def) and the explanations (explanations.def). For debugging, and for
+// measuring the cost of a pass.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct DisabledPasses {
   bool any() const { return detectors.any() || explanations.any(); }
 };
 
-/// Of an optional pass: "detect.openmp", "locks"; and what it finds.
+/// The name of an optional pass ("detect.openmp", "locks"), and what it finds.
 struct PassText {
   std::string name;
   std::string_view what;
@@ -50,8 +50,8 @@ bool disable(DisabledPasses& passes, std::string_view name);
 /// Their names, joined by commas.
 std::string names_of(const DisabledPasses& passes);
 
-/// What parts of an analysis may take that can be given up: a share of what reading the trace took,
-/// and so much that those of small runs never are.
+/// The time allowed for parts of an analysis that can be given up: a share of the time for reading
+/// the trace, plus an amount that suffices for all small runs.
 struct Allowance {
   uint64_t events = 0;
   double read_s = 0;  ///< CPU time
@@ -67,7 +67,7 @@ struct Allowance {
   static constexpr double kLeast_s = 5, kShare = 4;
 };
 
-/// For the notes of a run, `what` being what of its analysis was given up.
+/// Returns a note of a run, which names the parts of its analysis that were given up (`what`).
 std::string given_up_note(const std::vector<std::string_view>& what);
 
 }  // namespace culprit::blame

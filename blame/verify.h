@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What each pass promises the next one, looked at in full: for those who look for a fault in the
-// analysis, and for tests. The identities of the result (identities.h) are checked on every run;
-// these cost about as much as the passes themselves. Of several ranks, each looks at what is its
-// own.
+// Full checks of each pass's guarantees to the next one: for debugging the analysis, and for tests.
+// The identities of the result (identities.h) are checked on every run; these cost about as much as
+// the passes themselves. Of several ranks, each looks at what is its own.
 #pragma once
 
 #include <string>
@@ -27,7 +26,7 @@ std::vector<std::string> verify_timelines(const replay::Run& run);
 /// are.
 std::vector<std::string> verify_waits(const replay::Run& run, const replay::WaitGraph& graph);
 
-/// Costs are no less than zero, and what waits caused and what is unattributed is what was waited.
+/// Costs are not negative, and attributed plus unattributed costs equal the waiting.
 std::vector<std::string> verify_delays(const replay::Run& run, const DelayAnalysis& delays);
 
 /// The critical path goes from the run's begin to its end without a gap.

@@ -9,9 +9,9 @@
 
 namespace culprit::blame {
 
-/// On rank 0, `found` becomes the joined findings of all ranks; on other ranks it is left empty.
-/// Tables of own rows, counts of the run, sums of identities, losses and pass times are joined.
-/// Collective.
+/// On rank 0, `found` becomes the joined findings of all ranks; on other ranks its contents are
+/// moved away. Tables of own rows, counts of the run, sums of identities, losses and pass times are
+/// joined. Collective.
 void join_findings(replay::Transport& ranks, Findings& found);
 
 /// Puts all lists into the order that findings.h states.

@@ -40,8 +40,7 @@ Column<Piece> pieces_of(const Activities& life, const Column<Wait>& waits) {
   Column<Piece> pieces;
   pieces.reserve(waits.size());
   for (const Wait& wait : waits) {
-    if (!replay::counts_as_waiting(wait.pattern))
-      continue;  // polling counts as a handover at its end
+    if (!replay::counts_as_waiting(wait.pattern)) continue;  // polling: a handover
     for (size_t i = wait.activity; i < life.size() && life.begin(i) < wait.end; ++i) {
       if (life.path(i) != wait.path) continue;
       const Time begin = std::max(wait.begin, life.begin(i));

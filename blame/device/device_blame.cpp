@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Gaps and waits are walked in the order of time, with what hosts and streams did beside them; what
-// several are to blame for together is divided among them.
+// Gaps and waits are visited in the order of time, together with the concurrent activities of hosts
+// and streams; blame that several share is divided among them.
 #include "blame/device/device_blame.h"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ struct Earned {
 using Key = std::pair<LocationId, CallPathId>;
 using Blame = std::map<Key, Earned>;
 
-/// Time in such a call of a host does not say what leaving it out would bring: it waits for others,
-/// or makes devices ready.
+/// Returns whether a host's call waits for others or prepares devices: its time is then not what
+/// leaving it out would gain.
 bool synchronises(const trace::Region& region) {
   using enum trace::Paradigm;
   return region.paradigm == mpi || region.paradigm == openacc ||
@@ -95,7 +95,7 @@ class DeviceBlamer {
     }
   }
 
-  // --- an idle device: what its host did meanwhile ---
+  // --- an idle device: the activity of its host meanwhile ---
 
   void blame_for_idle_devices() {
     std::vector<Blame> blames(run_.locations.size());
@@ -121,7 +121,7 @@ class DeviceBlamer {
     }
   }
 
-  // --- a waiting host: what the process's streams executed meanwhile ---
+  // --- a waiting host: the operations of the process's streams meanwhile ---
 
   void blame_for_waiting_hosts() {
     std::vector<Blame> blames(run_.locations.size());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The run is cut into equal parts, with edges rounded to nanoseconds; a stretch is split at the
+// The run is cut into equal parts, with edges rounded to nanoseconds; an interval is split at the
 // edges that it crosses.
 #include "blame/device/device_time_series.h"
 

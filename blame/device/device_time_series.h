@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a device did over time, in equal parts of the run: busy, or idle and because of what its
-// hosts executed. Kept in whole nanoseconds, so that the parts are exact and do not depend on the
-// order in which ranks and streams are added.
+// The time series of a device, in equal parts of the run: busy time, and idle time by the code of
+// its hosts that caused it. Times are whole nanoseconds, so that the parts are exact and do not
+// depend on the order in which ranks and streams are added.
 #pragma once
 
 #include <map>
@@ -23,20 +23,22 @@ class DeviceCourse {
 
   explicit DeviceCourse(const replay::Run& run) : equal_(run.begin, run.wall(), kParts) {}
 
-  // Stretches; those of a kind do not overlap.
+  // Adds intervals; those of a kind do not overlap.
   void busy(Time begin, Time end);
   void kernel(Time begin, Time end);
-  /// Idle, while a host that had not launched yet was at `path`; `launching`: in calls that launch.
+  /// Adds time in which the device was idle, while a host that had not launched yet was at `path`;
+  /// `launching`: the host was in launch calls.
   void late(Time begin, Time end, CallPathId path, bool launching);
   void latency(Time begin, Time end);
   void unknown(Time begin, Time end);
 
   void add(const DeviceCourse& other);
   void pack(replay::Packer& to) const;
-  /// Adds what another rank has packed.
+  /// Adds the packed series of another rank.
   void unpack(replay::Unpacker& from);
 
-  /// Parts in which nothing happened, since no process used the device yet, are left out.
+  /// Appends the rows. Parts without any time, because no process used the device yet, are left
+  /// out.
   void write(FoundDeviceId device, std::vector<FoundDeviceTime>& rows) const;
 
  private:
@@ -45,7 +47,7 @@ class DeviceCourse {
   };
   using PlaceInCode = std::pair<size_t, CallPathId>;  ///< in which part it was executed
 
-  /// Calls visit(part, duration) for each part that the stretch lies in.
+  /// Calls visit(part, duration) for each part that the interval overlaps.
   template <class Visit>
   void split(Time begin, Time end, const Visit& visit);
 

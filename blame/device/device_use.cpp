@@ -24,13 +24,13 @@ using replay::DeviceOperation;
 using replay::Run;
 using trace::DeviceOpKind;
 
-/// A stretch in which a device executes a kernel, or something else.
+/// An interval in which a device executes a kernel, or another operation.
 struct Use {
   Time begin, end;
   bool kernel;
 };
 
-/// Of one device, as far as one rank knows it; what is added up.
+/// The sums of one device on one rank, which are added over ranks.
 struct Sums {
   double idle_s = 0, late_s = 0, tail_s = 0, unknown_s = 0;
   uint64_t operations = 0, bytes = 0, pageable = 0, streams = 0;
@@ -169,7 +169,8 @@ class DeviceReport {
     }
   }
 
-  /// Of idle times; when a device is busy is known only once all ranks have told.
+  /// Adds the time series of idle times; busy times are known only after all ranks have sent
+  /// theirs.
   void add_courses(std::vector<Device>& devices) const {
     const std::vector<bool> launching = launching_paths();
     std::vector<LocationId> streams = run_.locations;
@@ -193,7 +194,7 @@ class DeviceReport {
     }
   }
 
-  /// The calls that launch: what they launch hangs under them.
+  /// Returns the launch calls: the launched operations are their children in the call tree.
   std::vector<bool> launching_paths() const {
     std::vector<bool> launching(run_.callpaths.size());
     for (LocationId stream : run_.locations) {
@@ -219,7 +220,8 @@ class DeviceReport {
     }
   }
 
-  /// Kernels and the rest each become stretches that do not overlap.
+  /// Merges intervals, so that those of kernels do not overlap each other, nor do those of other
+  /// operations.
   static void merge(std::vector<Use>& uses) {
     std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
       return a.kernel != b.kernel ? a.kernel : a.begin < b.begin;

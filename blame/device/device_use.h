@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What devices did, over all of the run and over time (device_time_series.h), what their streams
-// executed, and which calls waited for them.
+// The use of devices, over the whole run and over time (device_time_series.h), with the operations
+// of their streams and the calls that waited for them.
 //
 // Efficiencies of devices follow TALP (DLB's), with n devices, run time T, and of a device d the
 // time in which it executes kernels k(d), and operations of any kind b(d):

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The first passes of an analysis, and what they left is listed instead of explained. One rank does
-// it: a part that people can look at fits into its memory's time lines.
+// Runs the first passes of an analysis, and lists their results instead of explaining them. One
+// rank is enough: the timelines of a part that people can look at fit into its memory.
 
 #include "blame/excerpt/excerpt.h"
 
@@ -54,8 +54,7 @@ Time since_begin(const Run& run, Time time) {
   return Time::from_nanos((time - run.begin).nanos());
 }
 
-/// Activities of one call path, one right after the other, of which replay made several: [first,
-/// last).
+/// Adjacent activities of one call path, which replay has split: [first, last).
 struct Stretch {
   size_t first, last;
 };
@@ -64,7 +63,7 @@ bool go_on(const replay::Activities& all, size_t before) {
   return all.path(before) == all.path(before + 1) && all.end(before) == all.begin(before + 1);
 }
 
-/// The one that `at` is in.
+/// Returns the group of adjacent activities that contains `at`.
 Stretch stretch_of(const replay::Activities& all, size_t at) {
   Stretch found{at, at + 1};
   while (found.first > 0 && go_on(all, found.first - 1)) --found.first;
@@ -72,8 +71,8 @@ Stretch stretch_of(const replay::Activities& all, size_t at) {
   return found;
 }
 
-/// An activity is as long as it is: also of one that reaches out of the part nothing is cut off
-/// before it is found to be too short.
+/// Lists activities. The minimum length applies to the full length of an activity, even if it
+/// extends beyond the selected part.
 void list_activities(const Run& run, LocationId id, const Frame& frame, Excerpt& excerpt) {
   const replay::Activities& all = run.at(id).activities;
   const Run::Life life = run.life(id);
@@ -138,7 +137,7 @@ class Postman final : public replay::MessageVisitor {
 
 void list_messages(const Run& run, const Frame& frame, unsigned threads, Excerpt& excerpt) {
   std::mutex mutex;
-  Losses told;  // the detectors tell of them
+  Losses told;  // counted by the detectors already
   replay::match_messages(
       run, threads,
       [&](ProcessId) -> std::unique_ptr<replay::MessageVisitor> {
@@ -162,7 +161,7 @@ void list_critical_path(const Run& run, const CriticalPath& path, const Frame& f
   }
 }
 
-/// A sentence if there is nothing of what is selected.
+/// Error if the run contains nothing of the selection.
 Result<void> check(const ExcerptSelection& selection, const Run& run, const Frame& frame) {
   for (const uint32_t rank : selection.ranks) {
     const auto& processes = run.definitions->processes;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What happened in a part of a run, one by one: for pictures of single activities, waits and
-// messages, and for tools that read events. Findings have sums only; this reads the trace again.
-// All moments are counted from the run's begin.
+// The single activities, waits and messages of a part of a run: for pictures, and for tools that
+// read events. Findings contain only sums, so this reads the trace again. All times are relative to
+// the run's begin.
 #pragma once
 
 #include <limits>
@@ -19,7 +19,7 @@
 
 namespace culprit::blame {
 
-/// What is wanted of the run.
+/// The selected part of the run.
 struct ExcerptSelection {
   double from_s = 0, to_s = std::numeric_limits<double>::infinity();
   std::set<uint32_t> ranks;  ///< empty: all
@@ -59,8 +59,8 @@ struct Excerpt {
   uint64_t left_out = 0;                    ///< activities that were too short
 };
 
-/// Reads it on `threads` threads (0: all cores). Error if the run can not be read, or has nothing
-/// of what is selected.
+/// Reads the selected part on `threads` threads (0: all cores). Error if the run cannot be read, or
+/// contains nothing of the selection.
 Result<Excerpt> read_excerpt(const trace::Source& source, const ExcerptSelection& selection,
                              unsigned threads, Losses& losses);
 

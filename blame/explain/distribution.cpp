@@ -35,7 +35,7 @@ class Ranges {
     return std::max(squares_[end] - squares_[begin] - sum * sum / static_cast<double>(end - begin),
                     0.0);
   }
-  /// Where to cut a range in two so that least scatter is left, and how much that is.
+  /// Returns the cut of a range into two that leaves the least scatter, and that scatter.
   std::pair<size_t, double> best_cut(size_t begin, size_t end) const {
     std::pair<size_t, double> best{begin, scatter(begin, end)};
     for (size_t cut = begin + 1; cut < end; ++cut) {

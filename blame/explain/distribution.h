@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How what a delay costs is distributed: over locations, by the load that causes it, and over the
-// run's time (when/). The kinds are those that Boehme's thesis finds in real programs
-// (sections 3.3.2 and 3.3.4): each asks for another remedy. A minority that is overloaded is worth
-// hunting; load that moves over time is not seen in any profile and asks for dynamic balancing.
+// How the cost of a delay is distributed: over locations, by the load that causes it, and over the
+// run's time (when/). The kinds are those that Boehme's thesis finds in real programs (sections
+// 3.3.2 and 3.3.4): each asks for another remedy. An overloaded minority is worth searching for;
+// load that moves over time does not show in a profile and calls for dynamic balancing.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@
 
 namespace culprit::blame {
 
-/// How loads are distributed over those who share the work.
+/// How loads are distributed over the locations that share the work.
 struct Groups {
   Shape shape = Shape::single;
   size_t high = 0;  ///< size of the highest group, if there are any
@@ -27,7 +27,8 @@ inline constexpr double kEven = 0.05;
 /// Part of the loads' variance that a cut into two groups explains at its best: 3/4 for loads that
 /// are spread evenly over a range (4/5 for just four of them), 2/pi for normal ones.
 inline constexpr double kTwoGroups = 0.85;
-/// ... and a cut of one of these: 8/9 for an even spread. Asked of at least kLeastOfThree loads.
+/// ... and that a second cut, into three groups, explains: 8/9 for an even spread. Applied to at
+/// least kLeastOfThree loads.
 inline constexpr double kThreeGroups = 0.95;
 inline constexpr size_t kLeastOfThree = 7;
 /// The largest part that is a minority; a single one always is.
@@ -38,8 +39,9 @@ Groups find_groups(std::vector<double> loads);
 
 inline constexpr size_t kDelaysWithDistribution = 10;
 
-/// Of the call paths whose delays cost most, the largest first. Loads are times without waiting;
-/// who shares the work is the call path's class (critical_profile.h). Of all ranks; collective.
+/// Returns the distributions of the costliest delays, the largest first. Loads are times without
+/// waiting; the locations that share the work are those of the call path's class
+/// (critical_profile.h). Of all ranks; collective.
 std::vector<FoundDistribution> distribute_delays(const replay::Run& run,
                                                  const replay::WaitGraph& graph,
                                                  const DelayAnalysis& delays,

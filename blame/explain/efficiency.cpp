@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every location's time is put into one of few classes by what it was at, then summed by process.
-// Start-up that all share is left out of the length of the run.
+// Every location's time is divided into a few classes by its call paths and waits, then summed by
+// process. Start-up that all processes share is subtracted from the length of the run.
 #include "blame/explain/efficiency.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace culprit::blame {
 
 namespace {
 
-/// How long a process had not been started yet.
+/// The time before a process was started.
 struct NotStarted {
   CallPathId path;
   double process_s = 0;
@@ -25,7 +25,7 @@ NotStarted not_started(const replay::Run& run, const Profiles& profiles, Locatio
   return {run.not_started};
 }
 
-/// What a thread does by itself.
+/// Adds a thread's time, except for idleness.
 void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>& waits,
                 const std::vector<PathKind>& kinds, const NotStarted& before, ProcessTimes& times) {
   for (const PathTime& entry : profile) {
@@ -82,7 +82,8 @@ void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>
   }
 }
 
-/// Threads that are idle because the process is in MPI, or waits for a device, are so for its sake.
+/// Charges threads' idle time while the process is in MPI, or waits for a device, to MPI or the
+/// device.
 void charge_idleness(const IdleBlame::Crew& crew, ProcessTimes& times) {
   const auto move = [&](NobodyReason reason, double& to) {
     const auto r = static_cast<size_t>(reason);
@@ -133,7 +134,7 @@ double common_start_up(const std::vector<ProcessTimes>& processes) {
 
 std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes, double wall_s,
                                           bool with_devices) {
-  constexpr double kNothing = 1e-9;  // shorter than any clock tells
+  constexpr double kNothing = 1e-9;  // shorter than any clock can resolve
   const double own_s = wall_s - common_start_up(processes);
   if (own_s < kNothing) return {};
   ProcessTimes all;

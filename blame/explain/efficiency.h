@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How well a run uses what it holds, as factors that multiply: the hierarchy of the POP project
-// (pop-coe.eu, "Standard metrics" and "Hybrid metrics", multiplicative form), in which "from MPI's
-// point of view OpenMP is as useful as the computation". docs/efficiency.md has the formulas.
+// How well a run uses its allocated time, as factors that multiply: the hierarchy of the POP
+// project (pop-coe.eu, "Standard metrics" and "Hybrid metrics", multiplicative form), in which
+// "from MPI's point of view OpenMP is as useful as the computation". docs/efficiency.md has the
+// formulas.
 //
 // Each thread's life is cut into eight kinds of time:
 //
@@ -12,7 +13,8 @@
 //     imbalance  waiting in OpenMP for another thread, likewise
 //     runtime    overhead of OpenMP: barriers that all have reached, threads that wake up
 //     device     waiting for a device's operations
-//     mpi_wait   waiting in MPI, or idle while nobody of the crew works and one waits in MPI
+//     mpi_wait   waiting in MPI, or idle while no thread of the team group works and one waits in
+//     MPI
 //     start_up   in what starts or ends the program (start_up.h) or waiting there, likewise; and
 //                before the process has been started
 //     mpi_rest   otherwise in MPI, likewise; and not alive while the run lasts
@@ -20,9 +22,10 @@
 // A process p of n threads is outside of MPI for O(p) = (useful + serial + imbalance + runtime +
 // device) / n, and would be done after I(p) = O(p) + mpi_wait / n if MPI transferred in no time.
 // POP has the ideal run time from a simulation (Dimemas); here max I, which needs none, takes its
-// place: it leaves out what a process spends in MPI without waiting for anybody. With N threads in
-// all, of which each process weighs its own, and T the run time without the start-up that all
-// processes have in common, min(start_up / n), so that what remains of a run of seconds is judged:
+// place: it leaves out the time that a process spends in MPI without waiting for others. With N
+// threads in all, of which each process weighs its own, and T the run time without the start-up
+// that all processes have in common, min(start_up / n), so that what remains of a run of seconds is
+// judged:
 //
 //     parallel       = useful / (N T)                     = mpi * omp * offload
 //     mpi            = sum(n O) / (N T)                   = load balance * communication
@@ -60,11 +63,12 @@ struct ProcessTimes {
 std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& waits,
                                         const Profiles& profiles, const IdleBlame& idle);
 
-/// What every process spends in starting up and shutting down, by the mean of its threads.
+/// Returns the start-up and shutdown time that all processes have in common: the minimum over
+/// processes of the mean over threads.
 double common_start_up(const std::vector<ProcessTimes>& processes);
 
-/// All factors, each below the one that it is a factor of; `wall_s` is the run time. None if that
-/// is start-up alone.
+/// Returns all factors, each after its product; `wall_s` is the run time. Empty if the run consists
+/// of start-up only.
 std::vector<FoundEfficiency> efficiencies(const std::vector<ProcessTimes>& processes, double wall_s,
                                           bool with_devices);
 

@@ -21,19 +21,19 @@ struct Explained {
 
 /// Blame shifting for idle threads, and the efficiencies that need it.
 void explain_idle_threads(const Explained& given, Findings& found);
-/// Blame shifting for those who wait for locks.
+/// Blame shifting for threads that wait for locks.
 void explain_locks(const Explained& given, Findings& found);
-/// Messages that say little, and sweeps that turned, by corner (message_use.cpp).
+/// Messages that carry little information, and sweeps that turned, by corner (message_use.cpp).
 void explain_messages(const Explained& given, Findings& found);
-/// Classes of allocated time, and what nothing explains (audit/audit.cpp).
+/// Classes of allocated time, and unexplained time (audit/audit.cpp).
 void explain_audit(const Explained& given, Findings& found);
-/// Who waited for the costliest delays.
+/// The locations that waited for the costliest delays.
 void explain_victims(const Explained& given, Findings& found);
 /// The longest waits of each pattern.
 void explain_instances(const Explained& given, Findings& found);
 /// How the costliest delays are distributed over locations and time.
 void explain_distributions(const Explained& given, Findings& found);
-/// What happened in phases and iterations.
+/// Time and waiting in phases and iterations.
 void explain_stages(const Explained& given, Findings& found);
 
 }  // namespace culprit::blame

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Messages that say little, and sweeps that turned, with the waits that go with them. What a
-// process sent is counted where it was received, so the first rank adds up what all have. Sums are
+// Messages that carry little information, and sweeps that turned, with the corresponding waits. A
+// message is counted by its receiver's rank, so the first rank adds up the counts of all. Sums are
 // whole nanoseconds: they are the same for any number of ranks.
 #include <algorithm>
 #include <map>
@@ -25,7 +25,7 @@ using replay::MessageTally;
 using replay::MessageWait;
 using replay::Wait;
 
-/// A row of message_use before it is one.
+/// The sums for a row of message_use.
 struct UseSum {
   MessageTally tally;
   Duration empty, repeated;  ///< waited
@@ -42,8 +42,8 @@ struct RefillSum {
   auto key() const { return std::tuple(corner, comm); }
 };
 
-/// Visits each wait of a location of which its messages say more. Both are sorted by begin, and
-/// waits do not overlap.
+/// Visits each wait of a location that has a record in its message waits. Both lists are sorted by
+/// begin, and waits do not overlap.
 template <class Visit>
 void with_messages(std::span<const Wait> waits, std::span<const MessageWait> messages,
                    const Visit& visit) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Mostly a process's master alone tells of a phase; then its other threads are in it, too, as long
-// as they do not tell of it themselves. What happened in each visit is summed in parallel; visits
-// are then joined in order of process, so that a stage needs no memory for each process.
+// Mostly only the master thread of a process marks a phase; its other threads then count as in the
+// phase, too, unless they mark it themselves. Each visit is summed in parallel; visits are then
+// joined in order of process, so that a stage needs no memory for each process.
 #include "blame/explain/stages.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 using replay::StageVisit;
 using replay::Wait;
 
-/// What the threads of a process did in one visit.
+/// The times of a process's threads in one visit.
 struct Inside {
   double held_s = 0;  ///< by all of them, as long as they live
   double waiting_s = 0, useful_s = 0;
@@ -49,7 +49,7 @@ struct Row {
     own_s = own_useful_s = 0;
   }
 
-  /// Of later processes.
+  /// Adds the row of later processes.
   void add(const Row& o) {
     stage.visits += o.stage.visits;
     stage.begin_s = std::min(stage.begin_s, o.stage.begin_s);
@@ -99,7 +99,8 @@ class Stages {
   }
 
  private:
-  /// In order of process, and whether there are several in it.
+  /// Finds the threads that mark stages, in order of process, and whether a process has several of
+  /// them.
   void find_tellers() {
     tell_.resize(run_.timelines.size());
     for (LocationId id : run_.locations) {
@@ -139,9 +140,9 @@ class Stages {
 
   void add_visits(LocationId teller, const std::vector<Inside>& inside) {
     const std::vector<StageVisit>& visits = run_.at(teller).stages;
-    Time begin;  // of the visit that may come in pieces
+    Time begin;  // of the visit, which may be recorded in pieces
     for (size_t i = 0; i < visits.size(); ++i) {
-      // Where a function ended in between, a visit comes in pieces.
+      // Where a function ended in between, a visit is recorded in pieces.
       const StageVisit &visit = visits[i], *before = i > 0 ? &visits[i - 1] : nullptr;
       const bool goes_on = before != nullptr && before->region == visit.region &&
                            before->number == visit.number && before->end == visit.begin;
@@ -174,7 +175,7 @@ class Stages {
     return row;
   }
 
-  /// A process of which several threads tell counts with their mean.
+  /// A process with several marking threads counts with their mean.
   void add_times(Row& row, ProcessId process, const Inside& inside) {
     row.stage.time_s += inside.held_s;
     row.stage.waiting_s += inside.waiting_s;

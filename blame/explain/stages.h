@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What each phase and iteration that the program named took, and how much of it was waiting.
+// The time of each phase and iteration that the program named, and how much of it was waiting.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The types of the columns of findings, from columns.def and the words: as types of the compiler,
-// so that what a column means decides how it is kept, shown and read back.
+// The types of the columns of findings, from columns.def and the words, as C++ types: so the
+// meaning of a column decides how it is stored, shown and read back.
 #pragma once
 
 #include <array>

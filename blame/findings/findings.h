@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replay and blame found in a run: plain data, and the only thing that report/ sees. It is
-// kept as an SQLite file (report/db/findings_db.h) inside the experiment, so that `report` needs no
-// trace. What is in it, and what each field means, is said in findings.def. Times are seconds as
+// The results of replay and blame for a run: plain data, and the only input of report/. It is kept
+// as an SQLite file (report/db/findings_db.h) inside the experiment, so that `report` needs no
+// trace. findings.def describes its tables and the meaning of each field. Times are seconds as
 // double: costs are fractions. Two kinds never share a field: wall-clock time (Wall) and allocation
 // time, summed over locations (Allocated).
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The tables of findings and the fields of their rows (findings.def), for who treats all alike:
-// ranks that send them to each other, what writes and reads files, tests that compare.
+// The tables of findings and the fields of their rows (findings.def), for code that treats all
+// alike: ranks that exchange them, readers and writers of files, tests that compare.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace culprit::blame {
 
-/// What is known of a field besides its value. Type is one of namespace column.
+/// The properties of a field besides its value. Type is one of namespace column.
 template <class Type>
 struct Column {
   std::string_view name;
@@ -21,7 +21,7 @@ struct Column {
   std::string_view meaning;
 };
 
-/// What is known of the table whose rows are Row: kName, kMeaning, and columns(row, visit), which
+/// The properties of the table whose rows are Row: kName, kMeaning, and columns(row, visit), which
 /// calls visit(Column<Type>, field) for each field in order.
 template <class Row>
 struct Table;
@@ -58,7 +58,7 @@ void visit_fields(Row& row, const V& visit) {
   Table<std::remove_const_t<Row>>::columns(row, [&](auto, auto& field) { visit(field); });
 }
 
-/// Whether a value says that there is none, or that it is unknown, where its column may lack one.
+/// Returns whether a value means "missing" or "unknown" in a column whose values may be missing.
 inline bool lacks(const std::string& text) {
   return text.empty();
 }
@@ -77,7 +77,7 @@ inline bool lacks(uint64_t count) {
   return count == 0;
 }
 
-/// Who has the rows of a list before ranks join theirs.
+/// Which ranks have the rows of a list before they are joined.
 enum class Origin : uint8_t {
   each_rank,   ///< every rank has rows of its own
   first_rank,  ///< the first has all

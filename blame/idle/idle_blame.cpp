@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// For each crew one walk over its threads' changes of state in order of time, which makes the
-// potential. Every few thousand steps of it, what each stretch of work earned since is given to its
-// call paths, so that what is worked with stays in the cache. Crews are independent.
+// For each team group one walk over its threads' changes of state in order of time, which builds
+// the potential. After every few thousand steps the blame of each interval of work is added to its
+// call paths, so that the working set stays in the cache. Team groups are independent.
 #include "blame/idle/idle_blame.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ ThreadState state_of(PathKind kind) {
   return ThreadState::absent;
 }
 
-/// From `time` on, up to the next change.
+/// A thread's state from `time` on, up to the next change.
 struct Change {
   Time time;
   ThreadState state;
@@ -136,7 +136,7 @@ class Changes {
   Change now_;
 };
 
-/// A stretch of work between two changes, and what it earned in all.
+/// An interval of work between two changes, and its total blame.
 struct WorkSpan {
   Time begin, end;
   double earned_before, earned_after;  ///< F, in nanoseconds
@@ -149,7 +149,7 @@ struct Step {
   double potential;
 };
 
-/// What one location earned by call path, in nanoseconds: dense, and used again.
+/// The blame of one location by call path, in nanoseconds: a dense array, which is reused.
 class EarnedSums {
  public:
   explicit EarnedSums(size_t callpaths) : nanos_(callpaths) {}
@@ -159,7 +159,7 @@ class EarnedSums {
     if (sum == 0) touched_.push_back(path);
     sum += nanos;
   }
-  /// Calls visit(path, nanos) for each, and begins anew.
+  /// Calls visit(path, nanos) for each, and resets the sums.
   template <class Visit>
   void take(const Visit& visit) {
     for (CallPathId path : touched_) visit(path, std::exchange(nanos_[path.index()], 0.0));
@@ -171,7 +171,7 @@ class EarnedSums {
   std::vector<CallPathId> touched_;
 };
 
-/// What a thread of a crew does.
+/// The state of a thread of a team group.
 struct Member {
   Member(const Run& run, LocationId of, const Column<Wait>& waits,
          const std::vector<ThreadState>& states)
@@ -192,7 +192,7 @@ class Sweep {
         EarnedSums& sums, IdleBlame::Crew& crew)
       : run_(run), graph_(graph), states_(states), sums_(sums), crew_(crew) {}
 
-  /// What each member earned, by call path.
+  /// Returns the blame of each member, by call path.
   std::vector<IdleBlame::Earned> run() {
     std::vector<IdleBlame::Earned> earned;
     if (!anybody_idle()) return earned;
@@ -304,7 +304,7 @@ void Sweep::open(Member& member) const {
   member.spans.push_back({time, time, potential, potential, steps_.size() - 1, 0});
 }
 
-/// What was earned up to now, and begins anew.
+/// Distributes the blame up to now, and resets it.
 void Sweep::give_out() {
   for (Member& member : members_) {
     if (member.state == ThreadState::work) close(member.spans.back());
@@ -317,7 +317,7 @@ void Sweep::give_out() {
   }
 }
 
-/// `step` is at most the one after `time`, and goes on to it.
+/// `step` must not be behind the first step after `time`, and is advanced to it.
 double Sweep::potential_at(Time time, const WorkSpan& span, size_t& step) const {
   while (step < span.end_step && steps_[step].time <= time) ++step;
   if (step == span.end_step) return span.earned_after;
@@ -327,7 +327,8 @@ double Sweep::potential_at(Time time, const WorkSpan& span, size_t& step) const 
   return before.potential + part * (after.potential - before.potential);
 }
 
-/// Gives what a member's work earned to its call paths. Spans and activities are in order of time.
+/// Distributes the blame of a member's work to its call paths. Spans and activities are in order of
+/// time.
 void Sweep::share(Member& member) {
   const replay::Activities& all = run_.at(member.id).activities;
   size_t& i = member.activity;
@@ -350,7 +351,7 @@ void Sweep::share(Member& member) {
   });
 }
 
-/// Threads of each process, joined where one was in a team of another's.
+/// Returns the team groups: threads of each process, joined where one was in a team of another.
 std::vector<IdleBlame::Crew> find_crews(const Run& run) {
   std::vector<LocationId> leader(run.timelines.size());
   for (LocationId id : run.locations) leader[id.index()] = id;

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Blame shifting, undirected: while threads of a process are idle, the code that its other threads
-// execute is to blame, for it is not parallel enough, or not evenly cut (Tallent and Mellor-
-// Crummey, "Effective performance measurement and analysis of multithreaded applications", PPoPP
-// 2009). There it is sampled; here it is exact and conserved.
+// execute is to blame, because it is not parallel enough, or not evenly divided (Tallent and
+// Mellor- Crummey, "Effective performance measurement and analysis of multithreaded applications",
+// PPoPP 2009). There it is sampled; here it is exact and conserved.
 //
-// Threads that ever were in a team together are a crew; they are idle while they wait in OpenMP for
-// anything but a lock. In an instant with i idle and w working threads of a crew, each working one
-// earns i/w a second, at its call path. With the potential F, dF/dt = i/w, a stretch of work earns
-// F(end) - F(begin), so that all is O(1) for each change of a state. When nobody works, the time
-// goes to a reason for other explanations to look at.
+// Threads that ever were in a team together are a team group; they are idle while they wait in
+// OpenMP for anything but a lock. In an instant with i idle and w working threads of a group, each
+// working one is charged with i/w per second, at its call path. With the potential F, dF/dt = i/w,
+// an interval of work is charged with F(end) - F(begin), so that each change of a state costs O(1).
+// When no thread works, the time is listed under a reason, for other explanations.
 //
 //     sum of earned + sum of nobody's = sum of the crews' idle time      (identity 4)
 #pragma once
@@ -36,7 +36,8 @@ struct IdleBlame {
   struct Crew {
     std::vector<LocationId> members;  ///< in order
     double idle_s = 0;
-    /// Of it, while nobody works: by reason, of threads in teams and of those in none.
+    /// The part of idle time while no thread works: by reason, for threads in teams and outside of
+    /// teams.
     std::array<double, kNobodyReasons> nobody_team_s{}, nobody_pool_s{};
   };
   std::vector<Earned> earned;  ///< by location and call path

@@ -18,7 +18,8 @@ namespace {
 using replay::LockWait;
 using replay::Wait;
 
-/// Holder, where it acquired and released, where it was waited for, how.
+/// The holder, the call paths of its acquisition and release, the call path of the wait, and its
+/// pattern.
 using Key = std::tuple<LocationId, CallPathId, CallPathId, CallPathId, replay::Pattern>;
 struct Sum {
   uint64_t count = 0;
@@ -26,7 +27,7 @@ struct Sum {
 };
 using Sums = std::map<Key, Sum>;
 
-/// A wait and what is known of its lock begin together, and both lists are in order.
+/// A wait and its LockWait begin together, and both lists are sorted.
 Sums sum_waits(std::span<const Wait> waits, std::span<const LockWait> locks) {
   Sums sums;
   auto lock = locks.begin();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Delays are summed by function at the outermost level of recursion; what a function only passed on
-// goes to whom it came from. Costs are moved, never dropped.
+// Delays are summed by function at the outermost level of recursion; costs that a function only
+// passed on are charged to the origin. Costs are moved, never dropped.
 #include "blame/judge/causes.h"
 
 #include <algorithm>
@@ -17,22 +17,22 @@
 namespace culprit::blame {
 namespace {
 
-/// A call that waited for at least this part of its time is passed through, ...
+/// The cost of a call that waited for at least this part of its time is passed on, ...
 constexpr double kMostlyWaits = 0.5;
-/// ... if it is known for what it waited during at least this part of its waiting.
+/// ... if the cause is known for at least this part of its waiting.
 constexpr double kMostlyKnown = 0.5;
 constexpr size_t kLongestChain = 8;  ///< of calls that wait for each other
-/// What must lie below second calls of a recursive function, of all that lies below it.
+/// A function is recursive if at least this part of its cost lies below second, nested calls of it.
 constexpr double kRecurses = 0.5;
-/// What a function below a recursive one must carry of it to be named by itself.
+/// A function below a recursive one is named itself if it carries at least this part of its cost.
 constexpr double kCarriesIt = 0.5;
 constexpr double kHalf = 0.5;
 
 using Place = std::pair<CallPathId, LocationId>;
 using FunctionId = size_t;
 
-/// Which call paths end in which function. A pseudo-region is a part of its caller, and what the
-/// caller spends in calls that sleep is the caller's own.
+/// Maps call paths to the functions that they end in. A pseudo-region is a part of its caller, and
+/// so is time in calls that sleep.
 class Functions {
  public:
   explicit Functions(const Findings& findings) : findings_(findings) {
@@ -65,7 +65,7 @@ bool may_recurse(std::string_view region) {
          trace::pseudo_region(region) == nullptr;
 }
 
-/// Costs of delays by place, with what goes on behind calls that wait.
+/// Redirects costs of delays from calls that wait to the causes of those waits.
 class PassedOn {
  public:
   struct Part {
@@ -74,8 +74,8 @@ class PassedOn {
     CallPathId through;  ///< the first call on the way
   };
 
-  /// Large runs have many rows, of which few are calls whose waiting is known for what: only these
-  /// are looked up.
+  /// Large runs have many rows, but few calls whose waits have known causes: only these are looked
+  /// up.
   explicit PassedOn(const Findings& findings) : findings_(findings) {
     for (const FoundVictim& row : findings.victims) {
       if (is_of_start_up(findings, row.delay_callpath, row.pattern)) continue;
@@ -117,21 +117,22 @@ class PassedOn {
     for (size_t step = 0; step < kLongestChain && !under_way.empty(); ++step) {
       under_way = go_on(under_way, settled);
     }
-    for (const auto& [at, cost_s] : under_way) settled[at] += cost_s;  // calls in a circle
+    for (const auto& [at, cost_s] : under_way)
+      settled[at] += cost_s;  // calls that wait for each other in a circle
     for (const auto& [at, cost_s] : settled) parts.push_back({at.first, cost_s, at.second});
     return parts;
   }
 
  private:
-  /// A call that waited, for whom, and how long it took.
+  /// A call that waited, the causes of its waits, and its time.
   struct Call {
     std::vector<Part> behind;
     double known_s = 0, waited_s = 0, spent_s = 0;
   };
-  /// By place, and the first call on the way there.
+  /// Costs by place, and by the first call on the way there.
   using Costs = std::map<std::pair<Place, CallPathId>, double>;
 
-  /// One step; what can go no further is added to `settled`.
+  /// Makes one step; costs that can go no further are added to `settled`.
   Costs go_on(const Costs& costs, Costs& settled) const {
     Costs next;
     for (const auto& [at, cost_s] : costs) {
@@ -171,8 +172,8 @@ class Recursions {
   CallPathId outermost(CallPathId path) const { return outermost_[path.index()]; }
 
  private:
-  /// Those with half of their cost, or more, below a call inside another. A driver that now and
-  /// then is called once more would otherwise answer for the whole program.
+  /// Returns functions with at least half of their cost below nested calls. Otherwise a driver that
+  /// is occasionally called once more would be charged with the whole program.
   static std::set<FunctionId> recursive_functions(const Findings& findings,
                                                   const Functions& functions,
                                                   const std::vector<PassedOn::Part>& parts) {
@@ -203,7 +204,7 @@ class Recursions {
   std::vector<CallPathId> outermost_;  // by CallPathId
 };
 
-/// A cause while parts are added to it.
+/// A cause to which parts are still being added.
 struct Sum {
   Cause cause;
   std::map<CallPathId, double> by_path, by_call;
@@ -269,7 +270,7 @@ class Grouping {
   }
 
  private:
-  /// Functions that carry the greater part of what is below a recursive one.
+  /// Finds functions that carry the greater part of the cost below a recursive one.
   void find_carriers() {
     std::map<FunctionId, double> whole;
     std::map<std::pair<FunctionId, FunctionId>, double> by_leaf;

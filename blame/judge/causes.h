@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who is to blame, function by function. Delays come by call path and location; a function that is
-// called from a hundred places on a hundred ranks is still one thing that somebody can change. So
-// their costs are summed by function. Nothing gets lost: all causes together cost what the delays
-// cost that are not start-up.
+// Which functions are to blame. Delays are listed by call path and location; a function that is
+// called from a hundred places on a hundred ranks is still one thing that a developer can change.
+// So their costs are summed by function. Nothing is lost: the costs of all causes add up to those
+// of all delays except start-up.
 //
-// Where a function recurses, its depth is no difference: what lies below its outermost call counts
-// as its own, but for one function below that carries half of it or more. A function recurses if
-// half of what lies below it, or more, lies below a call of it inside another.
+// For a recursive function the depth makes no difference: all costs below its outermost call count
+// as its own, unless one function below carries half of them or more. A function is recursive if at
+// least half of the costs below it lie below nested calls of it.
 //
-// A call that waits (of MPI, a barrier) is nobody's code. Where the delaying call itself spent most
-// of its time waiting and it is known for what, the cost goes on to that code, and on behind that
-// if it waits, too: `through` names the call.
+// A call that waits (MPI, a barrier) is not code that can be changed. Where the delaying call
+// itself spent most of its time waiting and the cause is known, the cost is redirected to that
+// code, and further if that waits, too: `through` names the call.
 #pragma once
 
 #include <string_view>
@@ -40,10 +40,10 @@ struct Cause {
 /// Largest first.
 std::vector<Cause> causes(const Findings& findings);
 
-/// Of waits of this pattern alone, not followed any further. Largest first.
+/// Returns causes for waits of this pattern only, without redirection. Largest first.
 std::vector<Cause> causes_of(const Findings& findings, std::string_view pattern);
 
-/// Of each cause its call paths: what is changed together where the cause is changed.
+/// Returns the call paths of each cause: a change of the cause changes all of them.
 std::vector<std::vector<CallPathId>> callpaths_of_causes(const Findings& findings);
 
 /// The most special function in which, with all that it calls, at least half of all costs arise.
@@ -54,10 +54,11 @@ struct CommonCaller {
 };
 CommonCaller common_caller(const Findings& findings);
 
-/// The time of its caller in a call of the system that slept: a part of that function.
+/// Returns whether a path stands for its caller's time in a system call that slept: a part of that
+/// function.
 bool is_in_call_of_system(const FoundCallPath& path);
 
-/// A call whose purpose is to wait for others, or to be waited in.
+/// Returns whether the purpose of a call is to wait for others.
 bool waits_for_others(std::string_view region);
 
 }  // namespace culprit::blame

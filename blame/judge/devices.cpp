@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What devices and their hosts cost each other: how long devices had nothing to do and because of
-// what, what to do about it, and habits that cost time (launches that take longer than what they
-// launch, waiting for nothing, copies from pageable memory). The last two cost what no trace tells,
-// so one of them is enough to be told.
+// The costs that devices and their hosts cause each other: how long devices had nothing to do and
+// why, advice, and habits that cost time (launches that take longer than the launched operation,
+// waits for nothing, copies from pageable memory). The cost of the last two does not show in a
+// trace, so a single occurrence is reported.
 #include <algorithm>
 #include <map>
 
@@ -14,8 +14,8 @@ namespace culprit::blame {
 
 namespace {
 
-/// Of the devices' time: an idle device is the rule in a program that has one; a quarter of it is
-/// what a reader has to know first.
+/// Part of the devices' time: programs with a device usually leave it idle for some time; from a
+/// quarter on, the verdict must mention it first.
 constexpr double kMuchIdle = 0.25;
 
 double device_time(const Findings& findings) {
@@ -57,7 +57,7 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKin
     sum.time_s += row.time_s;
     sum.alone_s += row.alone_s;
     sum.between_s += row.between_s;
-    sum.critical_s = row.critical_s;  // the same in all rows
+    sum.critical_s = row.critical_s;  // equal in all rows
   }
   std::vector<DeviceBlamed> rows;
   for (const auto& [path, sum] : sums) rows.push_back(sum);
@@ -75,7 +75,7 @@ std::vector<DeviceBlamed> own_idle_device(const Findings& findings) {
   return rows;
 }
 
-/// Without what start-up and shutdown are to blame for, which is no device's time to use.
+/// Excludes idle time caused by start-up and shutdown, which a device could not use.
 void diagnose_idle_devices(const Findings& findings, std::vector<FoundDiagnosis>& found) {
   find_unknown_idle(findings, found);
   const std::vector<DeviceBlamed> blamed = own_idle_device(findings);
@@ -94,9 +94,9 @@ void diagnose_idle_devices(const Findings& findings, std::vector<FoundDiagnosis>
   found.push_back(row);
 }
 
-/// Of all code that is to blame between devices and hosts, that of which most is on the critical
-/// path. No work can be handed over before a device's first operation, nor is there any after the
-/// last: what is mostly blamed for that is no advice.
+/// Chooses, of all code to blame between devices and hosts, the one with most time on the critical
+/// path. Code that is mostly blamed for the time before a device's first operation or after its
+/// last is no advice, since no work can be launched then.
 void diagnose_device_advice(const Findings& findings, std::vector<FoundDiagnosis>& found) {
   FoundDiagnosis best{.whole_s = findings.run.wall_s};
   for (const auto kind : {DeviceBlameKind::idle_device, DeviceBlameKind::waiting_host}) {
@@ -129,7 +129,7 @@ void diagnose_launch_bound_kernels(const Findings& findings, std::vector<FoundDi
   found.push_back(sum);
 }
 
-/// Of the device that has most of them.
+/// Diagnoses the device that has most launch-bound phases.
 void diagnose_launch_bound_phases(const Findings& findings, std::vector<FoundDiagnosis>& found) {
   FoundDiagnosis worst;
   for (size_t i = 0; i < findings.devices.size(); ++i) {

@@ -16,21 +16,22 @@ namespace culprit::blame {
 
 namespace {
 
-/// A run of at least this length in which at least this part of the critical path is start-up is
-/// told so first: shorter ones always start longer than they work.
+/// In a run of at least this length the verdict mentions start-up first if it dominates the
+/// critical path: shorter runs always start longer than they work.
 constexpr double kLongRun_s = 60;
 constexpr double kStartUpDominates = 0.5;
-/// Tests alone count, not what was done between them, and they are no waiting: only much of it is
+/// Only the tests count, not the work between them, and they are no waiting: only much of it is
 /// worth a sentence.
 constexpr double kMuchPolling = 0.05;
-/// Of what has a cause: who caused less is not "mostly" the cause.
+/// Part of the cost with a known cause: a cause of less is not "mostly" the cause.
 constexpr double kMostly = 0.5;
-/// So much waiting, or so large a part of so many messages, is worth a sentence.
+/// At least this part of waiting, or of so many messages as below, is worth a sentence.
 constexpr double kMuchWaiting = 0.05;
 constexpr double kMostMessages = 0.5;
 constexpr uint64_t kManyMessages = 100;
 
-/// A function at its place, whatever path leads there: one thing that somebody can change.
+/// A function at its place in the source, whatever path leads there: one thing that a developer can
+/// change.
 using Code = std::tuple<std::string, std::string, uint32_t>;
 Code code_of(const Findings& findings, CallPathId path) {
   if (!path.valid()) return {};
@@ -47,7 +48,8 @@ const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind) {
   return nullptr;
 }
 
-/// Those of what was cut out are whole, also for waits at call paths that are gone.
+/// Returns the delay costs without start-up. In a cut, delays keep their whole costs, including
+/// those of waits at removed call paths.
 static double own_delay_costs(const Findings& findings) {
   double sum = 0;
   for (const FoundDelay& row : findings.delays) {
@@ -121,8 +123,8 @@ void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& fou
 
 namespace {
 
-/// Of the rows' messages those of one kind. The call path named is the one with most waiting for
-/// them, or else most of them.
+/// Sums the messages of one kind. The named call path is the one with most waiting for them, or
+/// else with most of them.
 FoundDiagnosis sum_messages(const Findings& findings, Diagnosis kind,
                             uint64_t FoundMessageUse::* which, double FoundMessageUse::* waiting) {
   FoundDiagnosis row{.kind = kind, .whole_s = own_waiting(findings).seconds()};
@@ -177,13 +179,13 @@ constexpr Diagnose kDiagnoses[] = {
     diagnose_pageable_copies,
 };
 
-/// What would be wrong if a device had done more than is known.
+/// The diagnoses that would be wrong if operations of a device were missing.
 constexpr Diagnose kOfWholeDevices[] = {
     diagnose_idle_devices,        diagnose_device_advice,   diagnose_launch_bound_kernels,
     diagnose_launch_bound_phases, diagnose_redundant_waits,
 };
 
-/// With any of these, operations are missing; nobody knows how long they took.
+/// With any of these losses, operations of unknown length are missing.
 constexpr LossKind kMissingOperations[] = {
     LossKind::device_not_observed,     LossKind::device_records_senseless,
     LossKind::device_times_missing,    LossKind::device_times_reversed,

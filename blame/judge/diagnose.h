@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What joined findings come to, besides delays: polling, devices that wait for their hosts, waits
-// for nothing. Each diagnosis is a row with the numbers that it rests on and whether they are large
-// enough to matter; reports word them and decide nothing. The thresholds are here, with their
+// Diagnoses from joined findings, besides delays: polling, devices that wait for their hosts, waits
+// for nothing. Each diagnosis is a row with the numbers that it is based on, and whether they are
+// large enough to matter; reports only put them into words. The thresholds are here, with their
 // reasons.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace culprit::blame {
 
-/// From less than this part of a run on, a report has nothing to say: nobody would change a program
-/// for less.
+/// Below this part of a run a report says nothing: the gain would not justify a change of the
+/// program.
 inline constexpr double kWorthALine = 0.01;
 
 /// Fills findings.diagnoses from the joined rows, each of which is in its order.
 void diagnose(Findings& findings);
 
-/// Whether devices have done more than is known: then there is no diagnosis of what they did.
+/// Returns whether device operations are missing: then their activity is not diagnosed.
 bool device_operations_are_missing(const Findings& findings);
 
 /// The row of that kind, if it is there and matters; else null.
@@ -38,13 +38,14 @@ struct DeviceBlamed {
 
 /// Most first.
 std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKind kind);
-/// The same of idle devices, without start-up and shutdown.
+/// The same for idle devices, without start-up and shutdown.
 std::vector<DeviceBlamed> own_idle_device(const Findings& findings);
 
-/// The whole of the time in a diagnosis is in the same row.
+/// Returns a diagnosis's time as a part of its whole, which is in the same row.
 Proportion proportion(const FoundDiagnosis& row);
 
-// The wholes of a run. Of a cut, own waiting is what its delays cost, wherever.
+// The wholes of a run. In a cut, own waiting is the total cost of its delays, wherever the waits
+// are.
 Amount<Run> run_time(const Findings& findings);
 Amount<Allocation> allocation(const Findings& findings);
 Amount<OwnAllocation> own_allocation(const Findings& findings);

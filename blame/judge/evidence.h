@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How well the time of a call path is known: from events, or from samples of the stack, and then
+// How reliable the time of a call path is: whether it comes from events, or from stack samples, and
 // from how many.
 #pragma once
 
@@ -20,9 +20,10 @@ class Evidence {
  public:
   explicit Evidence(const Findings& findings);
 
-  /// How many samples stand behind its time, on all locations. Nothing if events tell it.
+  /// Returns the number of samples behind the path's time, on all locations; nothing if the time
+  /// comes from events.
   std::optional<uint64_t> samples(CallPathId path) const;
-  /// A sentence on them; empty if events tell it.
+  /// Returns a sentence on the samples; empty if the time comes from events.
   std::string sentence(CallPathId path) const;
 
  private:

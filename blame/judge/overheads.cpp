@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What costs time without anybody waiting: small messages, short parallel regions, page faults,
-// threads that are in MPI at once. Each with what the run would gain without it.
+// Costs without waits: small messages, short parallel regions, page faults, threads that are in MPI
+// at once. Each with the gain of the run without it.
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -20,16 +20,17 @@ constexpr double kMuchOfTheRun = 0.05;
 /// Messages are small where they are no longer than this on average, and many.
 constexpr uint64_t kSmallMessage = 1024;
 constexpr uint64_t kManyMessages = 10'000;
-/// What one takes at most: what takes longer waits for something.
+/// The longest time of one small message: one that takes longer waits for something.
 constexpr double kSlowestMessage_s = 20e-6;
-/// So many in one leave hardly any cost but theirs.
+/// The number of messages assumed to be joined into one, which then cost as much as one.
 constexpr double kJoined = 16;
 
 constexpr double kShortRegion_s = 50e-6;
 constexpr uint64_t kManyRegions = 1000;
 
 constexpr uint64_t kManyFaults = 100'000;
-/// What one takes at most: clearing a page, where several threads want the same lock.
+/// The longest time of one page fault: clearing a page, while several threads contend for the same
+/// lock.
 constexpr double kSlowestFault_s = 5e-6;
 constexpr double kMuchOfCpuTime = 0.1;
 
@@ -92,7 +93,7 @@ std::vector<CallPathId> regions_of(const Findings& findings) {
   return regions;
 }
 
-/// Time there is the runtime's own.
+/// Returns whether time at the path belongs to the OpenMP runtime.
 bool is_runtime(const FoundCallPath& path) {
   return path.model == "openmp" && path.region.find("barrier") != std::string::npos;
 }
@@ -122,7 +123,7 @@ std::map<CallPathId, RegionTime> region_times(const Findings& findings) {
 
 }  // namespace
 
-/// Threads that wake up do so for such regions.
+/// Thread wake-ups count as a cost of such regions.
 void diagnose_short_regions(const Findings& findings, std::vector<FoundDiagnosis>& found) {
   FoundDiagnosis row{.kind = Diagnosis::short_regions, .whole_s = findings.run.wall_s, .gain_s = 0};
   double useful_s = 0;
@@ -151,14 +152,15 @@ void diagnose_short_regions(const Findings& findings, std::vector<FoundDiagnosis
 
 namespace {
 
-/// What calls the library, where a call path ends in one.
+/// Returns the path of the library's caller, where a call path ends in a library.
 CallPathId without_library(const Findings& findings, CallPathId path) {
   const FoundCallPath& at = findings.callpaths[path.index()];
   const bool in_library = trace::pseudo_of(at.region) == trace::Pseudo::in_library;
   return in_library && at.parent.valid() ? at.parent : path;
 }
 
-/// Where all threads spend most without waiting, in code that is the program's own.
+/// Returns the path of the program's own code where all threads together spend most time without
+/// waiting.
 CallPathId where_most_is_done(const Findings& findings) {
   std::map<CallPathId, double> sums;
   for (const FoundProfile& row : findings.profile) {
@@ -190,7 +192,7 @@ void diagnose_page_faults(const Findings& findings, std::vector<FoundDiagnosis>&
   found.push_back(row);
 }
 
-/// One thread that made all of these calls, one after the other, would need `alone` for each.
+/// One thread that made all of these calls one after the other would need `alone` for each.
 void diagnose_threads_in_mpi(const Findings& findings, std::vector<FoundDiagnosis>& found) {
   FoundDiagnosis row{.kind = Diagnosis::threads_in_mpi,
                      .whole_s = own_allocation(findings).seconds()};
@@ -239,8 +241,7 @@ bool has_one_lock(std::string_view region) {
 
 }  // namespace
 
-/// Of n threads that let each other in one by one, each would need at most an n-th of the time
-/// without the lock.
+/// If n threads enter one by one, each would need at most an n-th of the time without the lock.
 void diagnose_locked_calls(const Findings& findings, std::vector<FoundDiagnosis>& found) {
   FoundDiagnosis row{
       .kind = Diagnosis::locked_calls, .whole_s = own_allocation(findings).seconds(), .gain_s = 0};

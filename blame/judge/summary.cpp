@@ -17,7 +17,7 @@
 namespace culprit::blame {
 namespace {
 
-/// The group of `key`, made at first sight.
+/// Returns the group of `key`; a new one on first use.
 template <class Key, class Group>
 class Groups {
  public:
@@ -168,7 +168,7 @@ std::vector<CountedPath> counted_paths(const Findings& findings) {
   std::map<std::pair<CallPathId, LocationId>, double> times;
   Groups<CallPathId, CountedPath> groups;
   for (const FoundCount& row : findings.counts) {
-    // It stands where cores are spoken of.
+    // This counter is shown in the section on cores.
     if (findings.metrics[row.metric.index()].name == kNoCoreCounter) continue;
     CountedPath& group = groups.at(row.callpath);
     group.callpath = row.callpath;

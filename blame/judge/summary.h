@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a page can hold of findings with many rows: delays and waits joined over locations, the
-// largest first, with the locations that have most of each. Pure sums; no wording.
+// Findings with many rows condensed for a page: delays and waits joined over locations, the largest
+// first, with the locations that have most of each. Pure sums; no wording.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Share {
   double time_s = 0;
 };
 
-/// A pattern suffered at a call path because of one delaying call path.
+/// Waits of one pattern at a call path because of one delaying call path.
 struct VictimGroup {
   std::string pattern;
   CallPathId callpath;
@@ -27,7 +27,7 @@ struct VictimGroup {
   std::vector<Share> shares;  ///< largest first
 };
 
-/// Waits of one pattern that a call path causes, and those that these cause in turn.
+/// Waits of one pattern that a call path causes, and further waits that these cause.
 struct Effect {
   std::string pattern;
   double short_s = 0;
@@ -35,7 +35,7 @@ struct Effect {
   double cost_s() const { return short_s + long_s; }
 };
 
-/// What a call path is answerable for on all locations, for waits of all patterns.
+/// The waits of all patterns that a call path causes, on all locations.
 struct Blamed {
   CallPathId callpath;
   double short_s = 0;
@@ -68,21 +68,22 @@ struct PatternTotal {
   double time_s = 0;
 };
 
-/// What a function, construct or call is answerable for, wherever it was called from.
+/// The waits that a function, construct or call causes, wherever it was called from.
 struct BlamedRegion {
   CallPathId example;  ///< the costliest of its call paths
   double cost_s = 0;
   std::vector<Share> shares;  ///< largest first
 };
 
-/// What counters counted at a call path, on all locations.
+/// The counter values at a call path, summed over all locations.
 struct CountedPath {
   CallPathId callpath;
   double time_s = 0;           ///< during which they counted
   std::vector<double> values;  ///< by MetricId
 };
 
-/// Idle threads' time by what was executed meanwhile, or why nothing was, over all locations.
+/// Idle threads' time by the code that was executed meanwhile, or by the reason why none was, over
+/// all locations.
 struct IdleTotal {
   CallPathId callpath;
   std::optional<NobodyReason> reason;  ///< nobody worked

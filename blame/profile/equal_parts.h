@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A run in equal parts, for what is told over time. Whole nanoseconds: what is split into parts
-// adds up to what it was.
+// A run in equal parts, for time series. In whole nanoseconds, so that the parts of a time add up
+// to it.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ class EqualParts {
 
   size_t count() const { return count_; }
 
-  /// In two steps, since wall time times parts may not fit. Where a part begins; that of `count()`
-  /// is the run's end.
+  /// Returns the begin of a part; that of `count()` is the run's end. Computed in two steps, since
+  /// wall time times parts may overflow.
   Time edge(size_t part) const {
     const auto count = static_cast<int64_t>(count_), k = static_cast<int64_t>(part);
     const int64_t whole = wall_.nanos() / count, rest = wall_.nanos() % count;

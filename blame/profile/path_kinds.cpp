@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One look at each call path, from the root down: a path is as its parent is unless its own region
+// Call paths are visited from the root down: a path is of its parent's kind unless its own region
 // says otherwise.
 #include "blame/profile/path_kinds.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What sort of time the time at a call path is, as far as explanations care that count who works:
-// the innermost region decides, and places outside of the program have kinds of their own.
+// The kind of time at a call path, for explanations that count working threads: the innermost
+// region decides, and places outside of the program have kinds of their own.
 #pragma once
 
 #include <vector>

@@ -70,8 +70,8 @@ size_t PathTimes::first_wait_from(Time time, size_t wait) const {
   return static_cast<size_t>(found - waits_.begin());
 }
 
-/// What of activity `i` lies within [begin, end) and in no wait. `wait` begins at `end` or later;
-/// it moves back with the activities.
+/// Adds the part of activity `i` that lies within [begin, end) and in no wait. `wait` begins at
+/// `end` or later; it moves back with the activities.
 void PathTimes::add_cut(size_t i, Time begin, Time end, size_t& wait, PathSums& into) const {
   begin = std::max(begin, activities_->begin(i));
   end = std::min(end, activities_->end(i));

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Time per call path between two moments of one location, waiting left out: the vector d of the
-// delay analysis. Intervals can be long (a master that meets each of its workers rarely), so sums
-// over blocks of activities are kept: a query costs the logarithm of its length times the call
-// paths in it.
+// Time per call path between two moments of one location, without waiting: the vector d of the
+// delay analysis. Intervals can be long (a master that rarely synchronises with each of its
+// workers), so sums over blocks of activities are kept: a query costs the logarithm of its length
+// times the call paths in it.
 #pragma once
 
 #include <span>

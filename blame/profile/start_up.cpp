@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions are a list of names, since nothing in a trace tells them from others; those of
-// devices' runtimes that make what can be executed are among them.
+// The functions are a list of names, since nothing else in a trace distinguishes them; functions of
+// device runtimes that build executable code are among them.
 #include "blame/profile/start_up.h"
 #include "trace/pseudo_regions.h"
 
@@ -22,14 +22,14 @@ constexpr std::string_view kFunctions[] = {
     "clLinkProgram",    trace::kDeviceStartUp,
 };
 
-/// Versions of one function, and those that do the same for files, data and so on.
+/// Prefixes of function families: versions of one function, and variants for files, data and so on.
 constexpr std::string_view kFamilies[] = {
     "cuCtxCreate",  "cuCtxDestroy",  "cuDevicePrimaryCtx",
     "cuModuleLoad", "cuLibraryLoad", "cudaLibraryLoad",
 };
 
-/// The time without waiting at start-up call paths. Threads and streams that begin later than their
-/// process are not started for longer, but only until that has does it count.
+/// Returns the time without waiting at start-up call paths. Threads and streams may begin later
+/// than their process, but their time before the begin counts only until the process has begun.
 double start_up_activity(const Findings& findings) {
   const auto counts = [&](CallPathId path) { return findings.callpaths[path.index()].start_up; };
   const auto not_started = [&](CallPathId path) {

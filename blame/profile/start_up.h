@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which code starts or ends the program: MPI_Init and MPI_Finalize, contexts of devices, the
-// building of what they execute. In short runs it is most of everything, and nothing that a program
-// could do better, so it is a class of its own. A call path belongs to it if any of its regions
-// does, whatever is called in there; and so does the time before a process starts. What such a call
-// path causes is start-up, wherever it is waited for; what other code causes is not, even if
-// MPI_Finalize is where it is waited for (docs/decisions/0017-start-up-apart.md). But the wait of
-// processes in MPI_Init for one that comes late is: what that one did before is no steady state.
+// building of device code. In short runs this is most of the time, and a program cannot improve it,
+// so it is a class of its own. A call path belongs to it if any of its regions does, whatever is
+// called in there; and so does the time before a process starts. Waits that such a call path causes
+// are start-up, wherever they are; waits that other code causes are not, even if they are in
+// MPI_Finalize (docs/decisions/0017-start-up-apart.md). But the wait of processes in MPI_Init for
+// one that comes late is: what that one did before is no steady state.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@
 
 namespace culprit::blame {
 
-/// Is this function there to start or end the program, or what it uses?
+/// Returns whether the purpose of this function is to start or end the program or its libraries.
 bool starts_or_ends(std::string_view function);
 
 /// By CallPathId.
@@ -35,7 +35,7 @@ inline bool is_of_start_up(const Findings& findings, const FoundDelay& row) {
   return is_of_start_up(findings, row.callpath, row.pattern);
 }
 
-/// What is not attributed of all other waiting.
+/// Returns the unattributed part of all waiting that is not start-up.
 double own_unattributed_s(const Findings& findings);
 
 /// Sums over the rows of joined findings, whose call paths say which are start-up.

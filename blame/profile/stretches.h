@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One location's activities and waits as one sequence: explanations that follow a location through
-// time see stretches, each at one call path and either in one wait or in none.
+// time see intervals, each at one call path and either in one wait or in none.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,10 @@
 
 namespace culprit::blame {
 
-/// Calls visit(begin, end, path, wait) for each stretch within [from, to), in order of time; `wait`
-/// is nullptr where the location does not wait. `waits` are the location's, in order. Constant work
-/// for each activity and wait. What a wait contains at other call paths (tasks) is no waiting.
+/// Calls visit(begin, end, path, wait) for each interval within [from, to), in order of time;
+/// `wait` is nullptr where the location does not wait. `waits` are the location's, in order.
+/// Constant work for each activity and wait. Time inside a wait at other call paths (tasks) is no
+/// waiting.
 template <class Visit>
 void for_each_stretch(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits,
                       Time from, Time to, const Visit& visit) {

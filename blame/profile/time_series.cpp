@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See time_series.h. The index of call paths answers what an interval holds besides waits, so long
+// See time_series.h. The index PathTimes returns the time of an interval without waits, so long
 // runs cost no more than short ones; waits are cut at the intervals' borders one by one.
 
 #include "blame/profile/time_series.h"
@@ -22,10 +22,10 @@ namespace {
 
 using replay::Run;
 
-/// A call path has a row if it has this part of what its group did in the interval.
+/// A call path has a row if it has at least 1/kLeastOfInterval of its group's time in the interval.
 constexpr int64_t kLeastOfInterval = 200;
 
-/// What one location did in one interval.
+/// One location's time at one call path in one interval.
 struct Cell {
   size_t interval;
   CallPathId path;
@@ -37,7 +37,7 @@ void add(TimeShare& to, const TimeShare& more) {
   to.waiting += more.waiting;
 }
 
-/// What waits have of an interval.
+/// The part of a wait that lies in one interval.
 struct WaitPiece {
   size_t interval;
   CallPathId path;

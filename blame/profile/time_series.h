@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a run went: what locations and groups of them did in each of some equal intervals of it. For
-// pictures over time, which must not cost what the events cost. Sums are whole nanoseconds, so they
-// are the same however many ranks analyse.
+// Time series of a run: the times of locations and groups of them in each of some equal intervals.
+// For pictures over time, which must not cost as much as reading the events. Sums are whole
+// nanoseconds, so they are the same however many ranks analyse.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace culprit::blame {
 
-/// Intervals of a run of so many locations: fewer if there are many.
+/// Returns the number of intervals of a run with `locations` locations: fewer if there are many.
 size_t course_intervals(size_t locations);
 
 /// Runs of more processes than these have neighbouring ones in a group.

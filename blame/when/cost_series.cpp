@@ -24,15 +24,15 @@ namespace {
 using replay::Run;
 using replay::Wait;
 
-/// Of the cost: a call path with less is not what a program's steps are counted by, and load of
-/// which less cost those who share it does not move.
+/// Part of the cost: a call path with less does not define a program's steps, and load of which
+/// less cost the locations that share it does not count as moving.
 constexpr double kMostly = 0.5;
 constexpr double kNearlyAll = 0.8;
-/// Of the cost: where so much is at its usual places in each step, those who cost most now and then
-/// are near ties, and nothing moves.
+/// Part of the cost: where at least this part is at its usual places in each step, changes of the
+/// costliest place are near ties, and the load does not move.
 constexpr double kUsual = 0.7;
 
-/// Who waited for a row, and where.
+/// A location and call path that waited for a row.
 struct Waiter {
   uint32_t row;
   CallPathId path;
@@ -108,7 +108,7 @@ class Courses {
     }
   }
 
-  /// Lists made for each own location, in order.
+  /// Concatenates lists made for each own location, in order.
   template <class Item, class Make>
   std::vector<Item> of_all_locations(const Make& make) const {
     std::vector<std::vector<Item>> lists(run_.locations.size());
@@ -246,8 +246,8 @@ double same_place(const std::vector<StepCost>& costs) {
   return same;
 }
 
-/// Of those who share the work alone: that a master's work makes its own threads wait is no
-/// matter of place. Where one has nearly all of the cost, steps that cost next to nothing say
+/// Only locations that share the work count: if a master's work makes its own threads wait, the
+/// place cannot move. Where one location has nearly all of the cost, steps of negligible cost say
 /// little.
 Movement movement_of(const std::vector<StepCost>& costs, double cost_s) {
   std::vector<uint32_t> places;

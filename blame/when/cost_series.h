@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What delays cost, step by step (steps.h), and what that says of when and where they do
+// The costs of delays, step by step (steps.h), and from these, when and where they occur
 // (timing.h).
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace culprit::blame {
 
-/// Fills what rows say of time: movement, course and all that follows it. The rows' call paths and
-/// costs are known, the same on all ranks. Collective.
+/// Fills the fields of rows about time: movement, course and all that follows it. The rows' call
+/// paths and costs must be filled already, the same on all ranks. Collective.
 void find_courses(const replay::Run& run, const replay::WaitGraph& graph,
                   const DelayAnalysis& delays, unsigned threads, Budget& budget,
                   std::vector<FoundDistribution>& rows);
@@ -34,8 +34,8 @@ struct StepCost {
 /// of n locations has a time of its own. Each (step, location) at most once.
 double same_place(const std::vector<StepCost>& costs);
 
-/// Whether the place that costs most changes from step to step. `costs`: by step; `cost_s`: all of
-/// them, also for waits of those who share no work.
+/// Returns whether the costliest place changes from step to step. `costs`: by step; `cost_s`: the
+/// sum of all, including waits of locations that share no work.
 Movement movement_of(const std::vector<StepCost>& costs, double cost_s);
 
 }  // namespace culprit::blame

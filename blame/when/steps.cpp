@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Iterations are those of all ranks; visits are known where their thread is, and told to all.
+// Iterations are joined over all ranks; visits are known on the rank of their thread, and sent to
+// all.
 #include "blame/when/steps.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct Loop {
 using Loops = std::map<std::string, Loop>;
 
 void add_visits(const replay::Run& run, LocationId id, Loops& loops) {
-  std::map<RegionId, std::map<int64_t, Time>> seen;  // and until when
+  std::map<RegionId, std::map<int64_t, Time>> seen;  // and until which time they were seen
   for (const replay::StageVisit& visit : run.at(id).stages) {
     const trace::Region& region = run.regions[visit.region.index()];
     if (region.role != trace::RegionRole::iteration) continue;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a run is divided into when it is asked when something costs: the iterations that the program
-// marked, or what lies between the visits of the call that waited most, or equal parts.
+// The steps into which a run is divided to find when something costs: the iterations that the
+// program marked, or the intervals between visits of the call that waited most, or equal parts.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ class Steps {
 
   StepKind kind() const { return kind_; }
   size_t size() const { return begins_.size(); }
-  /// The one in which something happens; what is before all is in the first.
+  /// Returns the step of a moment; a moment before all steps is in the first.
   size_t at(Time time) const;
   Time begin(size_t step) const { return begins_[step]; }
   Time end(size_t step) const { return step + 1 < size() ? begins_[step + 1] : end_; }

@@ -92,8 +92,8 @@ double squared_error(std::span<const double> values, const Fit& fit) {
   return error;
 }
 
-/// How many independent values have as much to say as these, of which the fit leaves what is alike
-/// among neighbours.
+/// Returns the effective number of independent values, given the correlation of neighbours that the
+/// fit leaves.
 template <class Fit>
 double effective(std::span<const double> ranks, const Fit& fit) {
   const size_t n = ranks.size();
@@ -124,7 +124,7 @@ bool happens_once(std::span<const double> costs, Timing& found) {
   return static_cast<double>(best) <= longest;
 }
 
-/// What stands at one phase of cycles of some length.
+/// The values at one phase of cycles of some length.
 struct Phase {
   size_t phase = 0, hits = 0;
 };
@@ -163,7 +163,7 @@ bool comes_again(std::span<const double> costs, Timing& found) {
   return best < kChance;
 }
 
-/// Where the ranks before and after differ most, if that is no chance.
+/// Finds the step where the ranks before and after differ most, if the difference is significant.
 bool has_step(std::span<const double> costs, std::span<const double> ranks, Stairs& found) {
   const size_t n = costs.size();
   const auto count = static_cast<double>(n);

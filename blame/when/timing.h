@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// When does something cost? A series of costs, one a step, is tested for five courses, in this
-// order; the first that passes is said, and a series that passes none is steady:
+// When does something cost? A series of costs, one per step, is tested for five courses, in this
+// order; the first that passes is reported, and a series that passes none is steady:
 //
 //   once            the shortest window with 80 % of the cost is one step, or 5 % of all
 //   every P-th      at one phase lies the largest of at least 80 % of five cycles or more, with
@@ -39,8 +39,8 @@ Timing find_timing(std::span<const double> costs);
 /// How much a series rises from step to step: the slope of the line with the least squared error.
 double rise(std::span<const double> values);
 
-/// Of the costliest place in each step that costs anything. One place that is so in 80 % of them
-/// stays; else pairs of equal neighbours are counted against chance.
+/// Takes the costliest place of each step with costs. If one place is the costliest in 80 % of the
+/// steps, it stays; else pairs of equal neighbours are counted against chance.
 Movement find_movement(std::span<const uint32_t> places);
 
 }  // namespace culprit::blame
