@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A thread that somebody cancels ends at its next system call of many kinds: that must not be one
-// of ours, with a log half written, or with what the program has just been given lost.
+// A cancelled thread ends at its next system call of many kinds: that must not be one of ours, with
+// a log half written, or with the result of the program's call lost.
 #pragma once
 
 #include <pthread.h>
 
 namespace culprit::collector::sampling {
 
-/// A thread that may be cancelled is not, while it is in here.
+/// Defers the cancellation of the thread during the life of this object.
 class NoCancellation {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Stands in for pthread_create, so that threads which the program makes by itself are sampled from
-// their beginning. The thread begins in a function of ours, which calls the program's; what the
-// two must know of each other lies in a slot until it has begun. Where there is none free, where
-// the thread would have next to no stack, nothing is done. Threads of libraries that serve the
-// program (MPI, OpenMP's runtime, the collector's own), and those made before this library was
-// initialized, are not sampled from there: of them only the library is noted that made them.
-// C11's thrd_create does not come by here.
-// A program that makes threads is worth recording, whatever else it uses.
+// their beginning. The thread begins in a function of ours, which calls the program's; the data
+// that the maker passes to the thread is in a slot until it has begun. If no slot is free, or the
+// thread would have next to no stack, the call is passed on unchanged. Threads of libraries that
+// serve the program (MPI, OpenMP's runtime, the collector's own), and those made before this
+// library was initialized, are not sampled from there: only the library that made them is noted.
+// C11's thrd_create is not intercepted. A program that makes threads is worth recording, whatever
+// else it uses.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -42,9 +42,9 @@ struct Start {
   std::atomic<bool> taken;
   Routine routine;
   void* argument;
-  uint64_t number;   ///< as of say_making()
-  bool is_sampled;   ///< else it is a library's own
-  char library[48];  ///< that makes it; empty: the program itself
+  uint64_t number;   ///< the number from say_making()
+  bool is_sampled;   ///< false: it is a library's own thread
+  char library[48];  ///< the library that makes it; empty: the program itself
 };
 /// Threads that have been made and have not begun yet.
 constexpr unsigned kMaxStarts = 256;

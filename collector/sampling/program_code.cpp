@@ -17,12 +17,13 @@ namespace culprit::collector::sampling {
 
 namespace {
 
-/// Libraries that call back into the program, or forward its wishes. The collector's stand-ins do.
+/// Libraries that call back into the program, or pass its requests on. The collector's stand-ins
+/// do.
 constexpr const char* kTransparent[] = {"libstdc++",  "libc++",    "libc.",       "libc-",
                                         "libpthread", "ld-linux",  "libgcc_s",    "libasan.",
                                         "libtsan.",   "libubsan.", "libclang_rt", "libculprit"};
 
-/// Without them a process is hardly worth recording.
+/// Without any of these libraries a process is hardly worth recording.
 constexpr const char* kRuntimes[] = {"libmpi.",  "libmpi_",    "libmpich", "libomp.",   "libiomp5.",
                                      "libgomp.", "libOpenCL.", "libcuda.", "libcudart."};
 
@@ -110,7 +111,8 @@ bool is_called_by_program(uintptr_t cfa) {
 
 // A thread waits at the same few places again and again.
 bool is_helpers_code(uintptr_t address) {
-  // One word, since a signal's handler may come by: the address, and the answer in the lowest bit.
+  // One word, since a signal handler may run in between: the address, and the answer in the lowest
+  // bit.
   static constinit thread_local uint64_t last __attribute__((tls_model("initial-exec"))) = 0;
   if (last >> 1 != address) {
     last = uint64_t{address} << 1 | uint64_t{is_helpers_file(file_of(address))};

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Forked workers end without the program's destructors (Python's os._exit): what they recorded ends
-// here. Whoever shares its parent's memory (vfork) ends nothing. Other processes that leave so, a
-// handler of signals perhaps, end early, as they always did: what an end does is not for handlers.
+// Forked workers end without the program's destructors (Python's os._exit): their recording ends
+// here. A process that shares its parent's memory (vfork) ends no recording. All other processes
+// that end in this way, perhaps from a signal handler, end without this step: it is not safe in
+// handlers.
 #include "collector/sampling/quick_exit.h"
 
 #include <unistd.h>

@@ -6,7 +6,7 @@
 
 namespace culprit::collector::sampling {
 
-/// At load: where the system's own functions are that end a process at once.
+/// Called at load: finds the system's own functions that end a process at once.
 void find_exit_calls();
 
 }  // namespace culprit::collector::sampling

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How often a thread can afford a sample: what it costs depends on the depth of the stack and on
-// the machine, so it is measured as samples are taken. Above 1 % of the thread's CPU time the
-// period is doubled; well below, it goes back towards the one that was asked for. Between the two
-// bounds nothing changes, so that it does not swing. Plain data: it lives in a thread's initial TLS
+// How often a thread can afford a sample: the cost depends on the depth of the stack and on the
+// machine, so it is measured as samples are taken. Above 1 % of the thread's CPU time the period is
+// doubled; well below, it goes back towards the one that was asked for. Between the two bounds
+// nothing changes, so that it does not oscillate. Plain data: it lives in a thread's initial TLS
 // block. MT: one thread's signal handler.
 #pragma once
 
@@ -20,8 +20,8 @@ class Rate {
   }
   uint64_t period_ns() const { return period_ns_; }
 
-  /// A signal took `cost` of the `expirations` periods that it stands for. Returns true if the
-  /// period has changed.
+  /// A signal took `cost` and stands for `expirations` periods. Returns true if the period has
+  /// changed.
   bool account(uint64_t cost, uint64_t expirations) {
     cost_ns_ += cost;
     cpu_ns_ += expirations * period_ns_;
@@ -38,15 +38,15 @@ class Rate {
 
  private:
   static constexpr uint32_t kDecideAfter = 16;
-  static constexpr uint64_t kShare = 100;  ///< one part of so many may go into samples
+  static constexpr uint64_t kShare = 100;  ///< 1/kShare of the CPU time may go into samples
   static constexpr uint64_t kComfort = 4;  ///< half the period costs twice as much
   static constexpr uint64_t kLongest = 1'000'000'000;
 
   uint64_t asked_ns_;   ///< the period that was asked for
   uint64_t period_ns_;  ///< the one in force
-  uint64_t cost_ns_;    ///< of what was seen since the last decision
+  uint64_t cost_ns_;    ///< cost of the samples since the last decision
   uint64_t cpu_ns_;     ///< the thread's time since then
-  uint32_t seen_;       ///< signals since then
+  uint32_t seen_;       ///< signals since the last decision
 };
 
 }  // namespace culprit::collector::sampling

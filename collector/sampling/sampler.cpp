@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One timer per thread on its CPU time (sample_timers.h). Threads of the program's own have it from
-// their beginning (the first thread from when this library is loaded, where the program is likely
-// to be recorded), all others from their first event on. The kernel checks such timers at its own
+// One timer per thread on its CPU time (sample_timers.h). The program's own threads have it from
+// their beginning (the first thread from when this library is loaded, if the program is likely to
+// be recorded), all others from their first event on. The kernel checks such timers at its own
 // ticks, so at high rates one signal stands for several periods (the record's flags). The handler
-// takes no sample while the thread is inside the collector, waits (the events around tell that
-// better), is in the dynamic loader or the unwinder, or runs on a stack without room.
+// takes no sample while the thread is inside the collector, waits (the events around the wait
+// describe it better), is in the dynamic loader or the unwinder, or runs on a stack without room.
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/no_cancellation.h"
 
@@ -51,22 +51,22 @@ namespace culprit::collector::sampling {
 namespace {
 
 constexpr uint64_t kMaxMissed = 0xffff;
-/// What a sample may need of the stack, generously.
+/// Stack that a sample may need, estimated generously.
 constexpr size_t kLeastStack = size_t{16} << 10;
 
 /// This thread is to be sampled as soon as it no longer blocks the signal.
 constinit thread_local bool t_is_blocked __attribute__((tls_model("initial-exec"))) = false;
 constinit thread_local Rate t_rate __attribute__((tls_model("initial-exec"))) = {};
 constinit thread_local bool t_was_slowed __attribute__((tls_model("initial-exec"))) = false;
-/// What the kernel takes to bring a signal to a handler and back, measured once.
+/// Time that the kernel takes to bring a signal to a handler and back, measured once.
 std::atomic<uint64_t> g_delivery_ns{0};
 std::atomic<uint64_t> g_inside{0};  ///< threads that are inside a sample
-std::atomic<pid_t> g_process{0};    ///< in which start() was called; 0: not yet
-/// In a page that the system empties in children; nullptr: it cannot (before Linux 4.14).
+std::atomic<pid_t> g_process{0};    ///< the process in which start() was called; 0: not yet
+/// Mark in a page that the system empties in children; nullptr: it cannot (before Linux 4.14).
 std::atomic<std::atomic<bool>*> g_memory_mark{nullptr};
-/// When this thread last told what it had of a core, in seconds.
+/// When this thread last recorded its core use, in seconds.
 constinit thread_local time_t t_told_core_use __attribute__((tls_model("initial-exec"))) = 0;
-/// CPU time, in nanoseconds, of this thread's samples.
+/// CPU time, in nanoseconds, that the samples of this thread stand for.
 constinit thread_local uint64_t t_sampled_ns __attribute__((tls_model("initial-exec"))) = 0;
 
 uintptr_t interrupted_pc(const ucontext_t& context) {
@@ -105,14 +105,14 @@ void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   const Busy busy(impl.busy);
   Interruption interruption{pc, impl.frames, impl.python_stack()};
   const bool sound = run_guarded(unwind, &interruption);
-  // A path that ends in a fault would hang under the wrong root: none is better.
+  // A path that ends in a fault would hang under the wrong root: no path is better.
   if (!interruption.unwound) interruption.frames.count = 0;
   impl.append_sample(time, overrun, interruption.frames, sound ? interruption.python : nullptr);
   tally(&trace::RawProcess::unwind_ticks, now() - time);
 }
 
-/// A program that is killed has then told how fast its clock is: this also says how long a process
-/// that waits has lived.
+/// Refreshes the clock pair now and then: the record of a killed process then has the frequency of
+/// its clock, and shows how long a process that waits has lived.
 void refresh_clock_now_and_then(uint64_t expirations) {
   constexpr uint64_t kBetween_ns = 100'000'000;
   const uint64_t before = t_sampled_ns;
@@ -120,8 +120,8 @@ void refresh_clock_now_and_then(uint64_t expirations) {
   if (before / kBetween_ns != t_sampled_ns / kBetween_ns) refresh_clock_pair();
 }
 
-/// What this thread had of a core, and all threads of the process. By the time on the wall: who
-/// hardly gets a core has little of its own.
+/// Records the core use of this thread and of all threads of the process. The interval is one of
+/// wall-clock time: a thread that hardly gets a core has little CPU time.
 void tell_core_use(ThreadLog& log) {
   constexpr time_t kBetween_s = 1;
   timespec time = {};
@@ -175,8 +175,8 @@ bool is_blocked(int signal) {
   return pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0 || sigismember(&blocked, signal) != 0;
 }
 
-/// The best of a few signals that this thread sends to itself. As it has no timer yet, they are no
-/// samples.
+/// Measures the delivery: the fastest of a few signals that this thread sends to itself. As it has
+/// no timer yet, they are no samples.
 void measure_delivery(int signal) {
   constexpr int kTries = 5;
   uint64_t best = ~uint64_t{0};
@@ -188,7 +188,7 @@ void measure_delivery(int signal) {
   g_delivery_ns.store(best, std::memory_order_relaxed);
 }
 
-/// Whether it now has one.
+/// Gives this thread a timer if it has none; whether it now has one.
 bool give_timer() {
   if (timers::has_one()) return true;
   check_sample_signal();
@@ -223,7 +223,7 @@ void on_checkpoint() {
 
 constinit thread_local uint64_t t_mask_before_fork __attribute__((tls_model("initial-exec"))) = 0;
 
-// A fork that a signal interrupts starts again; that of a large process could do so for ever.
+// A fork that a signal interrupts starts again; for a large process this could repeat for ever.
 void before_fork() {
   if (!has_started()) return;
   note_forking();
@@ -256,8 +256,8 @@ void after_fork_in_child() {
   if (lifecycle::is_watching() && registry::is_own_thread()) give_timer();
 }
 
-/// Programs that may yet turn out to be worth recording: they have a runtime that we observe, or
-/// are part of a job that somebody launched.
+/// Whether the program may yet turn out to be worth recording: it has a runtime that we observe, or
+/// is part of a job that a launcher started.
 bool begins_early() {
   return environment().launcher_rank >= 0 || has_observed_runtime();
 }
@@ -269,8 +269,8 @@ void on_thread_ended() {
   timers::end();
 }
 
-/// Says in the process's record that a thread is inside a sample: who dies there may have died of
-/// it.
+/// Notes in the process's record that a thread is inside a sample: a process that dies then may
+/// have died of it.
 class Begun {
  public:
   Begun() : record_(process()) { add(1); }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A stand-in calls the system's own, and looks at a clock before and after it; nearly all else
-// is for calls that took long. What libraries of MPI and OpenMP do while they wait is not told.
+// A stand-in calls the system's own function, and reads a clock before and after it; nearly all
+// other work is done only for calls that took long. Waits of MPI and OpenMP libraries are not
+// recorded.
 #include "collector/sampling/sleeps.h"
 
 #include <aio.h>
@@ -44,14 +45,14 @@ namespace {
   constinit Next<result_type parameters> g_##name(#name);
 #include "collector/sampling/blocking_calls.def"
 
-// Their last argument is there or not, and is passed on as it comes.
+// Their last argument is optional, and is passed on unchanged.
 using Open = int(const char*, int, mode_t);
 using OpenAt = int(int, const char*, int, mode_t);
 using OpenStream = FILE*(const char*, const char*);
 constinit Next<Open> g_open("open"), g_open64("open64");
 constinit Next<OpenAt> g_openat("openat"), g_openat64("openat64");
 constinit Next<OpenStream> g_fopen("fopen"), g_fopen64("fopen64");
-// What they close, or change, is asked for before.
+// For these, the object of the descriptor is looked up before the call, which closes or changes it.
 constinit Next<int(int)> g_close("close");
 constinit Next<int(FILE*)> g_fclose("fclose");
 constinit Next<int(FILE*)> g_pclose("pclose");
@@ -63,27 +64,27 @@ constinit Next<void()> g_sync("sync");
 constinit Next<int(const char*, int)> g_open_2("__open_2"), g_open64_2("__open64_2");
 constinit Next<int(int, const char*, int)> g_openat_2("__openat_2"), g_openat64_2("__openat64_2");
 
-/// Sockets and pipes have no position. One system call that fails costs less than all that the
-/// system knows of a file.
+/// Sockets and pipes have no position. One system call that fails costs less than all that fstat
+/// would gather about a file.
 Slept in_closed(int descriptor) {
   const KeepErrno keep;
   return lseek(descriptor, 0, SEEK_CUR) >= 0 ? io() : blocked();
 }
 
-/// Of a call that returns when a descriptor is ready, or its time is over.
+/// For a call that returns when a descriptor is ready, or its time is over.
 template <class... Where>
 Slept ready(int result, long timeout, const Where&... where) {
   Slept slept = unless_time_was_up(result, timeout);
   if (result > 0 && slept.in == Slept::In::outside) slept.object = object_of_ready(where...);
   return slept;
 }
-/// Of one that receives.
+/// For a call that receives.
 Slept received(int socket, ssize_t result, int flags) {
   Slept slept = on_socket(socket, result, flags);
   if (result >= 0) slept.object = object_to_read(socket);
   return slept;
 }
-/// Of one that returns when a child has ended.
+/// For a call that returns when a child has ended.
 Slept child(pid_t process, int options = 0) {
   Slept slept = unless_at_once((options & WNOHANG) != 0);
   if (process > 0) {
@@ -91,7 +92,7 @@ Slept child(pid_t process, int options = 0) {
   }
   return slept;
 }
-/// Of one that opens a file, or waits for the other side of a FIFO.
+/// For a call that opens a file, or waits for the other side of a FIFO.
 Slept opening(int descriptor) {
   const KeepErrno keep;
   const uint64_t object = object_to_open(descriptor);
@@ -140,7 +141,7 @@ using namespace culprit::collector::sampling;
   STAND_IN(result_type, name, parameters, arguments, without, what, , to_write arguments)
 #include "collector/sampling/blocking_calls.def"
 
-/// Whoever opens a FIFO waits for the other side, which is there once it opens, too.
+/// Opening a FIFO waits for the other side, which is itself in such a call.
 #define OPENED(watch, name, descriptor, may_be_fifo)                           \
   if (descriptor >= 0 && (may_be_fifo)) say_opened(descriptor, watch.begin()); \
   if (watch.was_long()) [[unlikely]]                                           \
@@ -248,7 +249,7 @@ CULPRIT_EXPORT int pclose(FILE* stream) {
   return result;
 }
 
-/// Afterwards the system has put what is left in place of the time.
+/// The system replaces the timeout by the time that is left, so it is copied before.
 CULPRIT_EXPORT int select(int count, fd_set* in, fd_set* out, fd_set* odd, timeval* timeout) {
   auto* const next = g_select.get();
   if (next == nullptr) return errno = ENOSYS, -1;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a call that slept was good for is asked of the system when it is over: the call was slow, so
-// that the question costs next to nothing beside it. All of it may happen in a signal handler.
+// The reason of a sleep is looked up when the call is over: the call was slow, so the lookup costs
+// next to nothing beside it. All of it may happen in a signal handler.
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ bool is_file(int descriptor) {
   return S_ISREG(what.st_mode) || S_ISBLK(what.st_mode) || S_ISDIR(what.st_mode);
 }
 
-/// Nothing came: a time that was set for the descriptor was up, or it never lets anybody wait.
+/// No data came: a timeout that was set for the descriptor was up, or it never lets threads wait.
 Slept::In in_vain_on(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
   return flags >= 0 && (flags & O_NONBLOCK) != 0 ? Slept::In::nothing : Slept::In::nap;
@@ -57,7 +57,7 @@ void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* n
   ThreadLog* const log = lifecycle::watched_log();
   if (log == nullptr || log->waiting > 0) return;
   const PathId path = log->path_above(caller.cfa);
-  // What libraries of MPI and devices wait for is their own affair: it is time of their caller.
+  // Waits of MPI and device libraries are their own affair: they count as time of their caller.
   if (slept.in == Slept::In::nap || !is_called_by_program(caller.cfa)) {
     return log->put_blocked(begin, end, StringId::none, path);
   }

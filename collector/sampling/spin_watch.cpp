@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Of the registers a sum is kept, by instruction. A loop that has more instructions than there are
-// places to keep them at is no simple wait.
+// For each instruction, a hash over the registers is kept. A loop that has more instructions than
+// there are places to keep them is no simple wait.
 #include "collector/sampling/spin_watch.h"
 
 #include <cstring>
@@ -12,10 +12,10 @@ namespace culprit::collector::sampling {
 namespace {
 
 constexpr unsigned kPlaces = 12;
-/// Samples that find nothing changed before a thread is said to spin.
+/// Consecutive samples without a change before a thread counts as spinning.
 constexpr unsigned kEnough = 30;
 
-/// Halves of an address and of a sum over the registers: enough to tell places and states apart.
+/// Halves of an address and of a hash over the registers: enough to distinguish places and states.
 /// Each thread has this in the static block of thread-local storage, of which a library that is
 /// loaded late gets some 1600 bytes.
 struct Place {
@@ -24,9 +24,9 @@ struct Place {
 };
 struct Spin {
   Place places[kPlaces];
-  unsigned known;    ///< of the places
-  unsigned samples;  ///< in a row that found nothing changed
-  uint64_t since;    ///< of the first of them
+  unsigned known;    ///< number of known places
+  unsigned samples;  ///< consecutive samples without a change
+  uint64_t since;    ///< time of the first of them
   bool said;
 };
 constinit thread_local Spin t_spin __attribute__((tls_model("initial-exec"))) = {};
@@ -45,7 +45,8 @@ Place place_of(const ucontext_t& context) {
   uint64_t pc = 0, sum = 0;
 #if defined(__x86_64__)
   pc = static_cast<uint64_t>(machine.gregs[REG_RIP]);
-  add(sum, machine.gregs, sizeof machine.gregs[0] * REG_RIP);  // those in front of it
+  add(sum, machine.gregs, sizeof machine.gregs[0] * REG_RIP);  // the registers before the program
+                                                               // counter
   if (machine.fpregs != nullptr) add(sum, machine.fpregs->_xmm, sizeof machine.fpregs->_xmm);
 #elif defined(__aarch64__)
   pc = machine.pc;
@@ -57,7 +58,7 @@ Place place_of(const ucontext_t& context) {
   return {static_cast<uint32_t>(pc), static_cast<uint32_t>(sum >> 32)};
 }
 
-/// Whether the thread stands there as it did the last time, as far as that is known.
+/// Whether the thread is at a known place in the same state as the last time.
 bool is_as_before(Spin& spin, const Place& place) {
   for (unsigned i = 0; i < spin.known; ++i) {
     if (spin.places[i].pc == place.pc) return spin.places[i].sum == place.sum;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Notices that a thread spins: at each sample it stands at one of a few instructions, with the same
-// in all registers as the last time that it stood there. Whoever computes changes something of
-// them. The thread's records say so (`spin`), and when it is over.
+// Notices that a thread spins: at each sample it is at one of a few instructions, with the same
+// values in all registers as the last time that it was there. A thread that computes changes some
+// of them. The thread's records mark the begin of spinning (`spin`), and its end.
 #pragma once
 
 #include <ucontext.h>
@@ -12,7 +12,7 @@
 
 namespace culprit::collector::sampling {
 
-/// To be told of each sample of the thread. `context`: the signal handler's. Signal-safe.
+/// To be called for each sample of the thread. `context`: the signal handler's. Signal-safe.
 void watch_spinning(ThreadLog& log, uint64_t time, const ucontext_t& context);
 
 }  // namespace culprit::collector::sampling

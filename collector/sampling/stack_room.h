@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether a call path may be asked for: to walk along the stack takes some of it.
+// Whether a call path may be taken: to walk along the stack needs some of it.
 #pragma once
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 namespace culprit::collector::sampling {
 
-/// Handlers may run on a stack of a few kilobytes, with nothing behind it that would tell.
+/// Handlers may run on a stack of a few kilobytes, without a guard page behind it.
 inline bool has_room() {
   constexpr size_t kNeeded = size_t{16} << 10;
   stack_t stack = {};

@@ -10,7 +10,7 @@
 
 namespace culprit::collector::sampling {
 
-/// -1 if there is none, as of a stream in memory: then fileno() would change errno.
+/// -1 if the stream has no descriptor, as a stream in memory: then fileno() would change errno.
 inline int descriptor_of(FILE* stream) {
   const KeepErrno keep;
   return stream != nullptr ? fileno(stream) : -1;

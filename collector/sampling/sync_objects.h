@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What glibc keeps in the objects by which threads wait for each other: who holds them, who waits
-// for them, and whether other processes do. And what they are called in records: by their address,
-// or, of processes that share their memory, by what these know alike.
+// The state that glibc keeps in the objects by which threads wait for each other: their holder,
+// their waiters, and whether other processes use them. Also their names in records: their address,
+// or for processes that share their memory, a name that all of these derive alike.
 #pragma once
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ inline uint64_t number_of(const void* object) {
   return reinterpret_cast<uintptr_t>(object);
 }
 
-/// Who holds it: the system's number of the thread.
+/// The holder: the system's number of the thread.
 inline constexpr uint32_t kUnknown = 0, kShared = ~uint32_t{0};
 inline uint32_t owner_of(const pthread_mutex_t& mutex) {
   constexpr int kSharedMutex = 128;
@@ -50,7 +50,7 @@ inline bool has_waiters(const pthread_cond_t& condition) {
   return __atomic_load_n(&condition.__data.__wrefs, __ATOMIC_RELAXED) >> 3 != 0;
 }
 inline bool has_waiters(const sem_t& semaphore) {
-  uint64_t word;  // the count, and in the upper half how many wait
+  uint64_t word;  // the count, and in the upper half the number of waiters
   memcpy(&word, semaphore.__size, sizeof word);
   return word >> 32 != 0;
 }
@@ -58,7 +58,7 @@ inline bool has_waiters(const sem_t& semaphore) {
 inline uint64_t shared_object(const void* object) {
   return object_of(trace::ObjectKind::shared, trace::file_number(family(), number_of(object)));
 }
-/// What who waits for it, and who lets others go on, call it.
+/// The object's name, which a waiting thread and a thread that lets it go on derive alike.
 template <class Sync>
 uint64_t name_of(const Sync& sync) {
   return owner_of(sync) == kShared ? shared_object(&sync) : number_of(&sync);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libraries of MPI, OpenMP and devices do among their own threads is not told: it would be
-// waiting that is none (workers without work), or that is known better. An object is its address:
-// when it is reused, times tell its lives apart. Nothing is recorded where nobody blocks: a mutex
-// is tried first, and whoever wakes others looks at one number.
-// A thread that is cancelled while it waits is taken for a waiter for ever, which costs a record
-// each time that its object is used.
+// Waits of MPI, OpenMP and device libraries among their own threads are not recorded: they would be
+// no real waiting (workers without work), or are known better from other records. An object is its
+// address: when it is reused, times distinguish its lives. Nothing is recorded if no thread blocks:
+// a mutex is tried first, and a thread that wakes others reads one counter. A thread that is
+// cancelled while it waits counts as a waiter for ever, which costs a record each time that its
+// object is used.
 #include "collector/sampling/thread_waits.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ namespace culprit::collector::sampling {
 
 namespace {
 
-// glibc keeps two kinds of condition variables apart by version.
+// glibc distinguishes two kinds of condition variables by symbol version.
 constinit Next<int(pthread_cond_t*, pthread_mutex_t*)> g_cond_wait("pthread_cond_wait",
                                                                    "GLIBC_2.3.2");
 constinit Next<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> g_cond_timedwait(
@@ -66,7 +66,7 @@ constinit Next<int(pthread_t, void**)> g_join("pthread_join");
 constinit Next<void(void*)> g_exit("pthread_exit");
 constinit Next<void(int)> g_c_exit("thrd_exit");
 
-/// How many wait for an object, by a part of its address. Objects that share a number cost each
+/// Number of waiters of an object, by a part of its address. Objects that share a counter cost each
 /// other a record now and then.
 constexpr unsigned kCounters = 4096;
 constinit std::atomic<uint32_t> g_waiters[kCounters];
@@ -79,13 +79,15 @@ bool is_awaited(uint64_t object) {
   return waiters_of(object).load(std::memory_order_relaxed) != 0;
 }
 
-/// Where a record goes. A lock may be the very one that making a log would need: locks make none.
+/// The kind of object. A lock may be the very one that making a log would need: for locks no log is
+/// made.
 enum class Kind { lock, other };
 ThreadLog* log_for(Kind kind) {
   return kind == Kind::lock ? registry::existing_log() : lifecycle::watched_log();
 }
 
-/// Whoever waits for the object may go on: to be said before they do, if anybody waits.
+/// Records that threads that wait for the object may go on: to be called before they do, and has an
+/// effect only if any thread waits.
 [[gnu::always_inline]] inline void wake(uint64_t object, Kind kind) {
   if (!is_awaited(object)) [[likely]]
     return;
@@ -101,7 +103,8 @@ ThreadLog* log_for(Kind kind) {
 /// Names are compared by their address.
 constexpr char kFutex[] = "futex";
 
-/// As wake(), of one that other processes may wait for: it knows itself whether anybody does.
+/// As wake(), for an object that other processes may wait for: the object itself shows whether any
+/// thread waits.
 template <class Sync>
 [[gnu::always_inline]] inline void wake_all(const Sync& sync, Kind kind) {
   if (owner_of(sync) != kShared) [[likely]]
@@ -109,14 +112,16 @@ template <class Sync>
   if (has_waiters(sync)) say_woke(shared_object(&sync), now(), Whence::caller);
 }
 
-/// The last wait of this thread that ended because its time was over. If it soon waits for the same
-/// from the same place, that is the same wait: a loop that now and then looks at something else.
+/// The last wait of this thread that ended by its timeout. If it soon waits for the same object
+/// from the same place, that counts as the same wait: a loop that now and then checks something
+/// else.
 struct Slice {
   ThreadLog* log;
   const char* name;
   uint64_t object, begin, end;
   PathId caller;
-  bool yielded;  ///< its core, in place of sleeping: that is another call of the same function
+  bool yielded;  ///< it yielded its core instead of sleeping: that is another call of the same
+                 ///< function
 
   bool goes_on_at(uint64_t time) const {
     constexpr uint64_t kPart = 20;
@@ -125,13 +130,13 @@ struct Slice {
 };
 constinit thread_local Slice t_slice __attribute__((tls_model("initial-exec"))) = {};
 
-/// Times that this thread yielded its core, one soon after the other: C++'s atomics do so a few
-/// times before they sleep, and on a busy machine may never come to that. It has waited since the
-/// first. What for is known once it slept there.
+/// Consecutive yields of this thread's core: C++'s atomics yield a few times before they sleep, and
+/// on a busy machine may never come to sleep. The thread has waited since the first yield. The
+/// object it waits for is known once it slept there.
 struct Yields {
   uint64_t begin, end;
-  uintptr_t site;   ///< whence the last one was called
-  uint64_t object;  ///< that it then waited for
+  uintptr_t site;   ///< where the last yield was called from
+  uint64_t object;  ///< the object that the thread waited for afterwards
 
   void begin_one(uintptr_t from) {
     const bool is_watched = has_started() && lifecycle::is_watching();
@@ -145,8 +150,9 @@ struct Yields {
 };
 constinit thread_local Yields t_yields __attribute__((tls_model("initial-exec"))) = {};
 
-/// A call of the program in which the thread waits for an object. To be made in the very function
-/// that stands in for the call. As long as it waits its log says so, and who holds the object.
+/// A call of the program in which the thread waits for an object. To be constructed in the very
+/// function that stands in for the call. While it waits, its log contains that, and the object's
+/// holder.
 class Wait {
  public:
   [[gnu::always_inline]] Wait(const char* name, uint64_t object, Kind kind,
@@ -158,7 +164,7 @@ class Wait {
     begin_ = now();
     say_waiting(caller, owner);
   }
-  /// It began to wait with the yields that came right before.
+  /// The wait began with the yields that came right before.
   void take_yields() {
     if (t_yields.object != object_) t_yields.object = 0;
     if (begin_ == 0 || !t_yields.are_fresh_at(begin_)) return;
@@ -166,7 +172,7 @@ class Wait {
     t_yields.end = 0;
     t_yields.object = object_;
   }
-  /// What ends is no sleep, but one of several yields.
+  /// This call is no sleep, but one of several yields.
   void be_yield() { yields_ = true; }
   [[gnu::always_inline]] void end(bool time_was_up = false) {
     if (begin_ == 0) return;
@@ -189,7 +195,7 @@ class Wait {
   [[gnu::noinline]] void say_waiting(uintptr_t caller, uint32_t owner) {
     const KeepErrno keep;
     if (selection::is_off() || !is_same_memory()) return;
-    ThreadLog* const log = registry::existing_log();  // none is made for a wait that may be short
+    ThreadLog* const log = registry::existing_log();  // no log is made for a wait that may be short
     if (log == nullptr || log->waiting > 0) return;
     const StringId name = log->name(name_);
     log->open(RawSlot::wait, begin_,
@@ -217,7 +223,7 @@ class Wait {
   ThreadLog* told_ = nullptr;
 };
 
-/// As glibc keeps it in the word itself.
+/// The state as glibc keeps it in the word itself.
 enum class OnceState { untouched, in_progress, done };
 OnceState state_of(const pthread_once_t& once) {
   constexpr int kInProgress = 1, kDone = 2;
@@ -226,7 +232,7 @@ OnceState state_of(const pthread_once_t& once) {
   return (word & kInProgress) != 0 ? OnceState::in_progress : OnceState::untouched;
 }
 
-/// What a thread is about to do for all that call pthread_once().
+/// The routine that a thread is about to execute for all callers of pthread_once().
 struct Once {
   pthread_once_t* once;
   void (*routine)();
@@ -290,10 +296,11 @@ void say_ended() {
 
 namespace {
 
-/// Before it ends by a call.
+/// Called before the thread ends by a call.
 void leave_thread() {
   say_ended();
-  // The process is to end with the last of the others, which would else be ours.
+  // The process must end with the last of the program's threads, which would otherwise be our
+  // watcher.
   if (syscall(SYS_gettid) == getpid()) watcher::end();
 }
 
@@ -467,7 +474,8 @@ CULPRIT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   return next(lock);
 }
 
-/// Whoever comes last lets the others go on; each that comes says so, and the last one counts.
+/// The last thread to arrive lets the others go on; each arrival is recorded, and the last one
+/// counts.
 CULPRIT_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   auto* const next = g_barrier_wait.get();
   if (next == nullptr) return EINVAL;
@@ -495,8 +503,8 @@ CULPRIT_EXPORT int pthread_once(pthread_once_t* once, void (*routine)()) {
 
 // --- futexes ------------------------------------------------------------------------------------
 
-/// Those that the program waits for itself: C++'s barriers, latches, semaphores, atomics, futures
-/// and static variables, Rust's locks. C's own library makes this call within it.
+/// Futexes that the program waits for itself: C++'s barriers, latches, semaphores, atomics, futures
+/// and static variables, Rust's locks. C's own library makes this call internally.
 #if defined(__x86_64__)  // elsewhere nothing stands in front of syscall()
 long culprit_futex_call(long number, long address, long operation, long value, long time,
                         long other, long mask) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What of the program's own regions and instrumented functions is left out by name (--exclude).
+// Which of the program's own regions and instrumented functions are left out by name (--exclude).
 // Regions are compared when their name is met first; functions are found by their address in a
 // table that was made before the program began (trace/raw/filter.h).
 #pragma once
@@ -21,7 +21,7 @@ bool is_excluded_region(std::string_view name);
 struct FunctionTable {
   const uint64_t* slots = nullptr;  ///< nullptr: nothing is left out
   uint32_t bits = 0;
-  uintptr_t base = 0;  ///< where the executable lies
+  uintptr_t base = 0;  ///< load address of the executable
 };
 extern FunctionTable g_excluded;  ///< MT: written once, before the program's own code runs
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Functions that were compiled with -finstrument-functions call these at their beginning and end.
-// The address of the frame tells the reader which functions a longjmp has left: they lie deeper in
-// the stack than the one that calls next.
+// From the address of the frame the reader derives which functions a longjmp has left: they lie
+// deeper in the stack than the next caller.
 #include "collector/process/environment.h"
 #include "collector/process/recorder.h"
 #include "collector/process/selection.h"

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kLongest = 255;
 constexpr uint32_t kSlots = 8192;
-constexpr uint32_t kMaxNames = 2048;  // leaves room for those of MPI in each thread's table
+constexpr uint32_t kMaxNames = 2048;  // leaves room for MPI's names in each thread's table
 constexpr uint32_t kMaxNamesWithFiles = kMaxNames / 2;
 constexpr size_t kRoom = size_t{1} << 20;
 
@@ -72,7 +72,7 @@ const Name* make(uint32_t hash, const char* text, size_t length) {
   return name;
 }
 
-/// New ones only while there are fewer than `most`.
+/// Adds a new name only while there are fewer than `most`.
 const Name* find(const char* text, size_t length, uint32_t most) {
   if (length > kLongest) length = kLongest;
   const uint32_t hash = hash_of(text, length);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The names that a program gives to its regions, each kept once for the whole process: the
-// program's own text may be gone after the call, and logs know names by their address.
-// MT: lock-free; two threads that meet a name at the same time get the same one.
+// program's own text may be gone after the call, and logs identify names by their address. MT:
+// lock-free; two threads that meet a name at the same time get the same one.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,14 @@ namespace culprit::collector::user {
 struct Name {
   uint32_t hash;
   uint16_t length;
-  bool excluded;  ///< if it is a region's: --exclude names it
+  bool excluded;  ///< for a region's name: --exclude names it
   char text[1];   ///< all of it, zero-terminated
 };
 
 /// nullptr when there is no room for more names. Longer ones than 255 bytes are cut.
 const Name* name_of(const char* text, size_t length);
-/// The same of a file, of which there may be any number: regions keep half of the room.
+/// The same for the name of a file, of which there may be any number: half of the room is reserved
+/// for regions.
 const Name* name_of_file(const char* text, size_t length);
 
 }  // namespace culprit::collector::user

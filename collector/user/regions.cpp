@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The other side of include/culprit.h: the program's regions, phases and iterations, as records. A
-// program that neither MPI nor OpenMP has made worth recording stays so.
+// Implements include/culprit.h: the program's regions, phases and iterations, as records. A program
+// that neither MPI nor OpenMP has made worth recording stays unrecorded.
 #include "include/culprit.h"
 
 #include "collector/process/environment.h"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A pipe that holds something has no reader that sleeps, so what is written then lets nobody go on,
-// and needs no record; the same goes for a socket whose other side has not read all yet.
-// Who closes what it has never written to is not asked what that is: of such pipes only the end of
-// the process tells.
+// A pipe that holds data has no sleeping reader, so a write to it lets no thread go on, and needs
+// no record; the same goes for a socket whose other side has not read all yet. Closing a descriptor
+// that the process has never written to does not look up its object: such pipes are recorded only
+// at the end of the process.
 #include "collector/sampling/processes/descriptors.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ bool is_watching() {
 
 // --- pairs of sockets ---------------------------------------------------------------------------
 
-/// Sockets by their numbers in the system, each beside its other side. The first of all pairs.
+/// Pairs of sockets: the system's numbers of each socket and its other side.
 constexpr unsigned kMostPairs = 256;
 std::atomic<uint64_t> g_pairs[kMostPairs][2];
 std::atomic<unsigned> g_pair_count{0};
@@ -67,7 +67,8 @@ void note_pair(const int (&sockets)[2]) {
   g_pairs[place][1].store(second.st_ino, std::memory_order_relaxed);
 }
 
-/// 0: it is of no pair that is known. Of pairs with a number that was used again, the last counts.
+/// The other side; 0 if the socket is of no known pair. If a number was used again, the last pair
+/// counts.
 uint64_t other_side_of(uint64_t socket) {
   const unsigned count = std::min(g_pair_count.load(std::memory_order_relaxed), kMostPairs);
   for (unsigned i = count; i-- > 0;) {
@@ -81,7 +82,8 @@ uint64_t other_side_of(uint64_t socket) {
 
 // --- what descriptors stand for -----------------------------------------------------------------
 
-/// The system numbers eventfds, the same in all processes that have it. 0: it is none.
+/// The system's number of an eventfd, the same in all processes that have it open. 0: the
+/// descriptor is none.
 uint64_t event_number(int descriptor) {
   char path[32], text[256];
   snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
@@ -112,18 +114,18 @@ uint64_t use_of(int descriptor) {
   return std::max(event_object(descriptor), use::plain);
 }
 
-/// What is known of it, asked for if need be.
+/// The known use of a descriptor, looked up if need be.
 uint64_t known_use(int descriptor) {
   std::atomic<uint64_t>& known = g_uses[descriptor];
   uint64_t answer = known.load(std::memory_order_relaxed);
   if (answer != use::unknown) return answer;
   answer = use_of(descriptor);
-  // A child of vfork has descriptors of its own, and its parent's memory.
+  // A child of vfork has descriptors of its own, but its parent's memory.
   if (is_same_process()) known.store(answer, std::memory_order_relaxed);
   return answer;
 }
 
-/// There is something to read, which all who read would have done before they waited.
+/// There is unread data: any reader would have read it before it waited.
 bool holds_something(int descriptor, uint64_t use) {
   const ObjectKind kind = trace::kind_of(use);
   int left = 0;
@@ -140,9 +142,11 @@ bool is_written(int descriptor) {
 // --- what is given back -------------------------------------------------------------------------
 
 std::atomic<bool> g_locked[kMostDescriptors];
-std::atomic<pid_t> g_locker{0};  ///< whose locks these are: a forked child has them no more
+std::atomic<pid_t> g_locker{0};  ///< the process that holds these locks: a forked child does not
+                                 ///< have them
 
-/// Who has it read will find that nobody writes any more, if this was the last that does.
+/// Records, if this was the last descriptor for writing, that readers will find the end of the
+/// data.
 void say_gone(int descriptor, uint64_t use, Whence whence) {
   if (has_lock(descriptor)) say_unlocked(descriptor, whence);
   const ObjectKind kind = trace::kind_of(use);
@@ -186,13 +190,13 @@ void before_close(FILE* stream) {
   if (stream == nullptr) return;
   const KeepErrno keep;
   const int descriptor = descriptor_of(stream);
-  // What the library wrote by itself was not seen.
+  // The library's own writes were not seen.
   if (is_watching() && is_in_table(descriptor) && __fwriting(stream) != 0) known_use(descriptor);
   before_close(descriptor);
 }
 
 void before_end() {
-  constexpr int kLooked = 256;  // programs have few, and their numbers are the lowest
+  constexpr int kLooked = 256;  // programs have few descriptors, and their numbers are the lowest
   const KeepErrno keep;
   if (!is_watching() || !is_same_process()) return;
   for (int i = 0; i < kLooked; ++i) {
@@ -203,7 +207,7 @@ void before_end() {
 void say_opened(int descriptor, uint64_t time) {
   if (!is_watching()) return;
   const KeepErrno keep;
-  // Distant file systems are not asked about each file that is opened.
+  // For seekable files lseek succeeds: distant file systems are not queried for each opened file.
   if (syscall(SYS_lseek, descriptor, 0, SEEK_CUR) >= 0 || errno != ESPIPE) return;
   const uint64_t object = object_to_open(descriptor);
   if (trace::kind_of(object) == ObjectKind::opening) say_woke(object, time);
@@ -243,8 +247,8 @@ uint64_t object_of_ready(const fd_set* in, int count) {
   return 0;
 }
 
-/// An event says what the program has given with its descriptor; the system tells which one that is
-/// ("tfd: 5 events: 19 data: 5 ..."), of the first two dozen or so.
+/// An event has the data that the program gave with its descriptor; the system shows which one that
+/// is ("tfd: 5 events: 19 data: 5 ..."), for the first two dozen or so.
 uint64_t object_of_ready(int queue, const epoll_event* first) {
   const KeepErrno keep;
   const epoll_event event = *first;
@@ -259,7 +263,7 @@ uint64_t object_of_ready(int queue, const epoll_event* first) {
     const char* const data = strstr(at, kData);
     if (data == nullptr) break;
     if (strtoull(data + sizeof kData - 1, nullptr, 16) != event.data.u64) continue;
-    if (found >= 0) return 0;  // nobody knows which of them
+    if (found >= 0) return 0;  // ambiguous: several descriptors have this data
     found = atoi(at);
   }
   return object_to_read(found);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A lock that is given back lets others go on, whoever they are: whether anybody waits is not
-// known. Locks of parts of a file are taken for one of all of it.
+// A released lock lets others go on, in any process: whether any thread waits is unknown. Locks of
+// parts of a file count as locks of the whole file.
 #include "collector/sampling/processes/file_locks.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ namespace culprit::collector::sampling {
 
 namespace {
 
-// The last argument is there or not, and is passed on as it comes.
+// The last argument is optional, and is passed on unchanged.
 using Control = int(int, int, void*);
 constinit Next<Control> g_fcntl("fcntl"), g_fcntl64("fcntl64");
 constinit Next<int(int, int)> g_flock("flock");
@@ -45,7 +45,7 @@ Wish wish_of_lockf(int command) {
   }
 }
 
-/// `argument` is looked at only where it is a lock's.
+/// `argument` is read only for commands about locks.
 Wish wish_of_fcntl(int command, const void* argument) {
   const bool waits = command == F_SETLKW || command == F_OFD_SETLKW;
   if (!waits && command != F_SETLK && command != F_OFD_SETLK) return Wish::other;
@@ -54,7 +54,7 @@ Wish wish_of_fcntl(int command, const void* argument) {
   return waits ? Wish::lock : Wish::try_lock;
 }
 
-/// Before the call. Another lock in the place of one may be a lesser one.
+/// Called before the lock call. A lock that replaces another may be a weaker one.
 void say_given_back(Wish wish, int file) {
   if (wish == Wish::unlock || (wish != Wish::other && has_lock(file))) {
     const KeepErrno keep;
@@ -62,7 +62,7 @@ void say_given_back(Wish wish, int file) {
   }
 }
 
-/// And after it.
+/// Called after the lock call.
 void note_taken(Wish wish, int file, int result) {
   if (result == 0 && (wish == Wish::lock || wish == Wish::try_lock)) note_lock(file);
 }

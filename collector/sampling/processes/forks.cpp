@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The parent numbers its children before it forks, so that both sides know the number; it says so
-// afterwards, since only its first fork may have made it worth watching.
+// The parent numbers its children before it forks, so that both sides know the number; it records
+// the fork afterwards, since only its first fork may have made it worth watching.
 #include "collector/sampling/processes/forks.h"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether anybody waits is not known here: who asks says so only where somebody may.
+// Whether any thread waits is unknown here: the caller records only where one may.
 #include "collector/sampling/processes/node_wakes.h"
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace culprit::collector::sampling {
 
 namespace {
 
-/// 0 as long as none of them has forked.
+/// 0 until one of these processes has forked.
 constinit std::atomic<uint64_t> g_family{0};
 
 }  // namespace

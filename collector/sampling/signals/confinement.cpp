@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for prctl, and hears of seccomp() from system_call.cpp, since the C library has no
-// function for it. Threads are confined one by one, but all share what is recorded, so recording
-// stops for all. Filters that are in force when the program starts are not known, nor are those
-// that it sets by the bare system call.
+// Stands in for prctl, and is called for seccomp() by system_call.cpp, since the C library has no
+// function for it. Threads are confined one by one, but the recording is shared by all, so it stops
+// for all. Filters that are in force when the program starts are unknown, and so are those that it
+// sets by the bare system call.
 #include "collector/sampling/signals/confinement.h"
 
 #include <linux/seccomp.h>
@@ -62,7 +62,7 @@ void before_prctl(unsigned long option, unsigned long mode, const void* filter) 
 
 extern "C" CULPRIT_EXPORT int prctl(int option, ...) noexcept {
   using namespace culprit::collector::sampling;
-  // As the library does: the system takes five words, whatever the option.
+  // All five words are passed on, as the library does, whatever the option.
   va_list list;
   va_start(list, option);
   unsigned long words[4];

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// SIGURG comes first, because the system ignores it where nobody handles it: runtimes that put all
-// signals back to the default by the bare system call, which nobody can stand in front of, would
-// end by any other. The others are real-time signals in the middle of their range: glibc, .NET and
-// musl use the first ones, PAPI and other profilers those after them, Java and valgrind the last.
-// Those queue: one of the program's is never merged with one of ours. If the program takes them
-// all, the last one is shared with it: then its handler lacks what only the system could give it,
-// that a call which it interrupts ends with EINTR.
+// SIGURG is tried first, because the system ignores it if it has no handler: runtimes that reset
+// all signals to the default by the bare system call, which cannot be intercepted, would end by any
+// other. The others are real-time signals in the middle of their range: glibc, .NET and musl use
+// the first ones, PAPI and other profilers those after them, Java and valgrind the last. Those
+// queue: one of the program's is never merged with one of ours. If the program takes them all, the
+// last one is shared with it: then its handler lacks an effect that only the system can produce,
+// that an interrupted call ends with EINTR.
 #include "collector/sampling/signals/sample_signal.h"
 
 #include <dlfcn.h>
@@ -34,22 +34,22 @@ constinit Next<int(int, const struct sigaction*, struct sigaction*)> g_sigaction
 constexpr int kLastSignal = 64;
 constexpr int kFirstRealTime = 55, kLastRealTime = 42;
 
-/// What our handler stands in front of.
+/// The program's action behind our handler.
 struct Kept {
   std::atomic<bool> ours{false};   ///< our handler is installed, as far as we know
   std::atomic<bool> spent{false};  ///< the action was for one signal, which has come (SA_RESETHAND)
 
   struct sigaction action() const { return actions_[newest_.load(std::memory_order_acquire)]; }
-  /// What was in force when a signal came that this thread handles now. The system looks the action
-  /// up when a thread takes a signal, and we do when that thread gets a core: another one may have
-  /// gone on meanwhile, and put the default back that would end the process.
+  /// The action that was in force when the signal that this thread handles now was delivered. The
+  /// system looks the action up when a thread takes a signal, and we do when that thread gets a
+  /// core: another thread may meanwhile have restored the default, which would end the process.
   struct sigaction action_when_taken() const {
     const unsigned newest = newest_.load(std::memory_order_acquire);
     const bool by_another = setter_.load() != 0 && setter_.load() != syscall(SYS_gettid);
     const bool just_now = coarse_seconds() - set_s_.load() <= kJustNow_s;
     return actions_[by_another && just_now && is_default(actions_[newest]) ? 1 - newest : newest];
   }
-  /// Handlers may be reading the one before.
+  /// Handlers may still be reading the previous action.
   void keep(const struct sigaction& action) {
     const unsigned other = 1 - newest_.load(std::memory_order_relaxed);
     actions_[other] = action;
@@ -73,13 +73,14 @@ struct Kept {
   struct sigaction actions_[2] = {};  ///< the program's
   std::atomic<unsigned> newest_{0};
   std::atomic<pid_t> setter_{0};  ///< the thread that has set the newest
-  std::atomic<time_t> set_s_{0};  ///< when
+  std::atomic<time_t> set_s_{0};  ///< time at which it was set
 };
 constinit Kept g_kept[kLastSignal + 1];
 
 std::atomic<int> g_signal{0};
 std::atomic<bool> g_over{false};
-/// What the record is still to say of that: the process may have none yet.
+/// The counter for a change that the record does not contain yet: the process may have no record
+/// yet.
 std::atomic<uint64_t trace::RawProcess::*> g_untold{nullptr};
 
 void on_signal(int signal, siginfo_t* info, void* context);
@@ -102,12 +103,12 @@ bool is_plain(const struct sigaction& action, void (*handler)(int)) {
   return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == handler;
 }
 
-/// The handler that takes samples. `program`: what it stands in front of.
+/// Installs the handler that takes samples. `program`: the program's action behind it.
 bool install_sampling(int signal, const struct sigaction& program) {
   struct sigaction ours = {};
   ours.sa_sigaction = on_signal;
   ours.sa_flags = SA_SIGINFO | SA_RESTART | (program.sa_flags & SA_ONSTACK);
-  // A handler of the program that leaves by siglongjmp must not take us along half way.
+  // A handler of the program that leaves by siglongjmp must not interrupt ours half way.
   sigfillset(&ours.sa_mask);
   for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS}) {
     sigdelset(&ours.sa_mask, fault);
@@ -115,7 +116,7 @@ bool install_sampling(int signal, const struct sigaction& program) {
   return install(signal, &ours, nullptr) == 0;
 }
 
-/// The handler in front of the program's own: all else is as the program asked.
+/// Installs our handler in front of the program's own: all else is as the program asked.
 bool install_front(int signal, const struct sigaction& program) {
   struct sigaction ours = program;
   ours.sa_sigaction = on_signal;
@@ -146,20 +147,20 @@ bool take_a_free_one() {
   return false;
 }
 
-/// Samples use another signal from now on. False if there is none.
+/// Moves samples to another signal. False if there is none.
 bool move_on() {
   if (!take_a_free_one()) return false;
   timers::move_all(g_signal.load());
   return true;
 }
 
-/// The signal is the program's alone again.
+/// Returns the signal to the program alone.
 int give_back(int signal, const struct sigaction& action) {
   g_kept[signal].ours.store(false);
   return install(signal, &action, nullptr);
 }
 
-/// The system's default, of which there are two among ours.
+/// Performs the system's default action; our signals have one of two.
 void do_default(int signal, const siginfo_t& info) {
   if (signal == SIGURG || !stands(signal)) return;
   const struct sigaction standard = {};
@@ -169,7 +170,7 @@ void do_default(int signal, const siginfo_t& info) {
   syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, &again);
 }
 
-/// Where our handler has the system's flags, and not the program's: its mask.
+/// Sets the mask that the program asked for, since the system has applied our handler's flags.
 void set_program_mask(int signal, const struct sigaction& action, const void* context) {
   sigset_t mask = action.sa_mask;
   if ((action.sa_flags & SA_NODEFER) == 0) sigaddset(&mask, signal);
@@ -182,7 +183,7 @@ void set_program_mask(int signal, const struct sigaction& action, const void* co
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &wanted, nullptr, sizeof wanted);
 }
 
-/// A signal that is none of ours: the program gets it.
+/// Passes a signal that is not ours to the program.
 void hand_over(int signal, siginfo_t* info, void* context) {
   Kept& kept = g_kept[signal];
   const struct sigaction action = kept.action_when_taken();
@@ -198,8 +199,8 @@ void hand_over(int signal, siginfo_t* info, void* context) {
   }
 }
 
-/// One that was on its way when samples moved to another signal. The system has taken it for the
-/// one signal for which the program's handler was set.
+/// Drops a sample's signal that was on its way when samples moved to another signal. If the
+/// program's handler was set for one signal only, the system has reset it: it is set again.
 void keep_back(int signal) {
   const struct sigaction action = g_kept[signal].action();
   if ((action.sa_flags & SA_RESETHAND) != 0) install_front(signal, action);
@@ -212,7 +213,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   on_sample(context);
 }
 
-/// As the program would find it if it had set it itself.
+/// The action as the program would find it if it had set it itself.
 struct sigaction as_found(const struct sigaction& action, const struct sigaction& current) {
   struct sigaction found = action;
   constexpr int kRestorer = 0x04000000;
@@ -223,7 +224,7 @@ struct sigaction as_found(const struct sigaction& action, const struct sigaction
   return found;
 }
 
-/// What a child finds that shares our memory, or has a copy of it, without our knowledge.
+/// The action for a child that shares our memory, or has a copy of it, without our knowledge.
 int set_in_another_process(int signal, const struct sigaction* action, struct sigaction* previous) {
   struct sigaction found;
   if (install(signal, action, &found) != 0) return -1;
@@ -266,7 +267,7 @@ int set_program_action(int signal, const struct sigaction* action, struct sigact
   struct sigaction current;
   if (install(signal, nullptr, &current) != 0) return -1;
   Kept& kept = g_kept[signal];
-  if (!is_ours(current)) {  // somebody has set another one by the bare system call
+  if (!is_ours(current)) {  // another action was set by the bare system call
     kept.ours.store(false);
     if (signal == g_signal.load()) end_sampling(Over::displaced);
     return install(signal, action, previous);
@@ -295,7 +296,7 @@ void leave_to_program(int signal) {
 
 void end_sampling(Over why) {
   if (g_over.exchange(true)) return;
-  g_signal.store(0);  // what is still on its way is kept back
+  g_signal.store(0);  // signals that are still on their way are dropped
   timers::move_all(0);
   g_untold.store(why == Over::displaced ? &trace::RawProcess::displaced_samplers
                                         : &trace::RawProcess::confined_samplers);

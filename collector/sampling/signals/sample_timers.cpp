@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// By system calls: the library's functions for timers allocate in some versions, and know no
-// timers of other threads, which have to move when the program takes the signal. Threads beyond the
-// slots have no samples. Times are absolute, on each thread's clock, so that the moments at which
-// the kernel looks (its own ticks) do not add up to a slower rate.
+// Timers are made by system calls: the library's functions allocate in some versions, and cannot
+// change timers of other threads, which have to move when the program takes the signal. Threads
+// beyond the slots have no samples. Times are absolute, on each thread's clock, so that the moments
+// at which the kernel looks (its own ticks) do not add up to a slower rate.
 #include "collector/sampling/signals/sample_timers.h"
 
 #include <sys/syscall.h>
@@ -25,8 +25,8 @@ constexpr int kNoTimer = -1;
 
 struct Slot {
   std::atomic<pid_t> thread{0};
-  std::atomic<int> timer{kNoTimer};  ///< the kernel's number
-  std::atomic<uint64_t> due_ns{0};   ///< CPU time of the thread at which it goes off
+  std::atomic<int> timer{kNoTimer};  ///< the kernel's number of the timer
+  std::atomic<uint64_t> due_ns{0};   ///< CPU time of the thread at which it expires
   std::atomic<uint64_t> period_ns{0};
   std::atomic<bool> paused{false};
 };
@@ -37,9 +37,9 @@ std::atomic<unsigned> g_used{0};  ///< slots that were ever taken
 
 constinit thread_local Slot* t_slot __attribute__((tls_model("initial-exec"))) = nullptr;
 
-char g_marker;  ///< its address tells our timers' signals from others
+char g_marker;  ///< its address distinguishes our timers' signals from others
 
-/// The clock of a thread's CPU time, as the kernel numbers them.
+/// The kernel's number for the clock of a thread's CPU time.
 clockid_t clock_of(pid_t thread) {
   constexpr clockid_t kCpuTime = 2, kOneThread = 4;
   return static_cast<clockid_t>(~static_cast<unsigned>(thread) << 3) | kCpuTime | kOneThread;
@@ -56,7 +56,7 @@ int create(pid_t thread, int signal) {
   return result == 0 ? timer : kNoTimer;
 }
 
-/// `due_ns` 0: not at all.
+/// Sets the timer; `due_ns` 0: it does not expire.
 bool set(int timer, uint64_t due_ns) {
   itimerspec when = {};
   when.it_value.tv_sec = static_cast<time_t>(due_ns / 1'000'000'000);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Executes a filter for each system call that the collector makes, as the kernel would. Arguments
-// are those that filters look at, and otherwise 0. What cannot be understood counts as deadly.
+// that filters look at have their real values, and others are 0. A filter that cannot be
+// interpreted counts as deadly.
 #include <linux/audit.h>
 #include <linux/bpf_common.h>
 #include <linux/seccomp.h>
@@ -43,7 +44,7 @@ std::optional<uint32_t> word_at(const seccomp_data& data, uint32_t offset) {
   return word;
 }
 
-/// What is loaded, of either register.
+/// The value that a step loads into either register.
 std::optional<uint32_t> loaded(const sock_filter& step, const seccomp_data& data,
                                const Registers& registers) {
   switch (BPF_MODE(step.code)) {
@@ -99,7 +100,7 @@ std::optional<bool> holds(uint16_t code, uint32_t a, uint32_t operand) {
   return {};
 }
 
-/// Does what one step asks of the registers. False if it makes no sense.
+/// Executes one step on the registers. False if it makes no sense.
 bool execute(const sock_filter& step, const seccomp_data& data, Registers& registers) {
   const uint32_t operand = BPF_SRC(step.code) == BPF_X ? registers.x : step.k;
   std::optional<uint32_t> value;
@@ -129,7 +130,7 @@ bool execute(const sock_filter& step, const seccomp_data& data, Registers& regis
   return false;
 }
 
-/// How many steps a jump leaves out.
+/// The number of steps that a jump leaves out.
 std::optional<uint32_t> left_out(const sock_filter& step, const Registers& registers) {
   if (BPF_OP(step.code) == BPF_JA) return step.k;
   const uint32_t operand = BPF_SRC(step.code) == BPF_X ? registers.x : step.k;
@@ -138,7 +139,7 @@ std::optional<uint32_t> left_out(const sock_filter& step, const Registers& regis
   return *yes ? step.jt : step.jf;
 }
 
-/// What the filter answers.
+/// The filter's verdict.
 uint32_t answer(const sock_fprog& filter, const seccomp_data& data) {
   Registers registers;
   for (uint32_t at = 0; at < filter.len; ++at) {
@@ -162,7 +163,7 @@ bool is_bearable(uint32_t answer) {
   return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG || action == SECCOMP_RET_ERRNO;
 }
 
-/// What samples, records and the end of the process need of the system.
+/// The system calls that samples, records and the end of the process need.
 struct Call {
   int number;
   uint64_t arguments[6];
@@ -195,7 +196,9 @@ constexpr Call kCalls[] = {
 }  // namespace
 
 bool leaves_us_alone(const sock_fprog& filter) {
-  if (filter.filter == nullptr || filter.len > kLongest) return true;  // the kernel refuses it
+  if (filter.filter == nullptr || filter.len > kLongest)
+    return true;  // the kernel refuses this
+                  // filter
   for (const Call& call : kCalls) {
     seccomp_data data = {};
     data.nr = call.number;

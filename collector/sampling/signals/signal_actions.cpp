@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for the calls by which programs say what signals do: sigaction, and what the library
-// calls by older names, none of which comes by another in the library. Signals that are not among
-// ours go on untouched.
+// Stands in for the calls by which programs set the actions of signals: sigaction, and the
+// library's older functions, none of which calls another one inside the library. Calls for signals
+// that are not ours are passed on unchanged.
 #include "collector/sampling/signals/signal_actions.h"
 
 #include <signal.h>
@@ -30,7 +30,7 @@ int missing() {
   return -1;
 }
 
-/// Whether a handler of ours stands before the program's.
+/// Whether our handler is installed before the program's.
 bool is_kept(int signal) {
   return concerns_us(signal) || is_guarded(signal);
 }
@@ -47,7 +47,7 @@ int set_action(int signal, const struct sigaction* action, struct sigaction* pre
   return next != nullptr ? next(signal, action, previous) : missing();
 }
 
-/// Signals whose handlers are to interrupt calls, as siginterrupt() said of them.
+/// Signals for which siginterrupt() asked that handlers interrupt calls.
 std::atomic<uint64_t> g_interrupting{0};
 
 Handler set_handler(int signal, Handler handler, int flags, bool masks_itself) {
@@ -74,7 +74,8 @@ Handler set_sysv(int signal, Handler handler) {
   return set_handler(signal, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER), false);
 }
 
-/// As System V's, which also says whether the thread blocked the signal, and unblocks it.
+/// Sets the handler as System V's function does, which also returns whether the thread blocked the
+/// signal, and unblocks it.
 Handler set_and_unblock(int signal, Handler handler) {
   auto* const next = g_sigset.get();
   if (next == nullptr || !is_kept(signal)) {

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What programs say that signals do is kept apart from what samples need of them.
+// Keeps the actions of signals that programs set apart from those that samples need.
 #pragma once
 
 namespace culprit::collector::sampling {
 
-/// At load: where the system's own calls are.
+/// Called at load: finds the system's own functions.
 void find_action_calls();
 
 }  // namespace culprit::collector::sampling

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for the calls that change which signals a thread blocks, or ask what waits for it. A
-// set that names the signal of samples, and not all that samples could use, means that the program
-// has something in mind with that very signal (a signalfd, sigwait): it is left to it. Masks that
-// change otherwise (by a handler's flags, sigsuspend, siglongjmp) do not come by here: a sample may
-// then wait until they change back.
+// Stands in for the calls that change which signals a thread blocks, or return its pending signals.
+// A set that names the signal of samples, and not all that samples could use, means that the
+// program intends to use that very signal (a signalfd, sigwait): samples leave it to the program.
+// Masks that change otherwise (by a handler's flags, sigsuspend, siglongjmp) are not intercepted: a
+// sample may then wait until they change back.
 #include "collector/sampling/signals/signal_masks.h"
 
 #include <signal.h>
@@ -36,8 +36,8 @@ int will_block(int how, const sigset_t& set, int signal) {
   return how == SIG_UNBLOCK ? 0 : -1;
 }
 
-/// `call`: changes the mask. As errors are told in two ways, it is for the caller to know what 0
-/// means: success, in both.
+/// `call` changes the mask. Errors are returned in two ways, so the caller must interpret the
+/// result; 0 means success in both.
 template <class Call>
 int change(int how, const sigset_t* set, const Call& call) {
   const int signal = sample_signal();
@@ -57,7 +57,7 @@ int change(int how, const sigset_t* set, const Call& call) {
   return result;
 }
 
-/// Whether the program blocks `signal`, and one of ours was all that waited for this thread.
+/// Whether the program blocks `signal`, and the only pending one for this thread was ours.
 bool was_ours(int signal) {
   timers::pause();
   sigset_t only;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A thread that blocks signals gets no samples, and must find none that wait for it: its timer
-// rests meanwhile.
+// A thread that blocks signals gets no samples, and must find no pending ones: its timer is paused
+// meanwhile.
 #pragma once
 
 namespace culprit::collector::sampling {
 
-/// At load: where the system's own calls are.
+/// Called at load: finds the system's own functions.
 void find_mask_calls();
 
 /// In sampler.cpp: this thread no longer blocks the signal of samples.

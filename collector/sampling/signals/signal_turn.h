@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Held while something changes that belongs to all threads: which signal samples use, what the
-// program has asked for it, the timers. It is needed in the program's signal handlers, too, so its
-// holder is interrupted by none. Who cannot get it soon goes on without: in the child of a thread
-// that made one by the bare system call, its holder may not exist.
+// A lock for changes that concern all threads: which signal samples use, the program's action for
+// it, the timers. The program's signal handlers need it, too, so its holder blocks all signals. A
+// thread that cannot get it soon goes on without: in the child of a thread that made one by the
+// bare system call, its holder may not exist.
 #pragma once
 
 #include <sched.h>
@@ -22,7 +22,7 @@ namespace culprit::collector::sampling {
 class SignalTurn {
  public:
   SignalTurn() {
-    // The system call itself: the library's function is one that ours stands in front of.
+    // The bare system call, since the library's function leads to our stand-in.
     const uint64_t all = ~uint64_t{0};
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &mask_, sizeof mask_);
     for (int tries = 0; tries < kPatience && !has_; ++tries) {
@@ -37,7 +37,8 @@ class SignalTurn {
   SignalTurn(const SignalTurn&) = delete;
   SignalTurn& operator=(const SignalTurn&) = delete;
 
-  /// In a forked child, which may have been made while another thread of its parent held it.
+  /// Called in a forked child, which may have been made while another thread of its parent held the
+  /// lock.
   static void reset() { g_taken.clear(std::memory_order_release); }
 
  private:

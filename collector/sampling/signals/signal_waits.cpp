@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Stands in for the calls by which a program waits for signals that it has blocked. If it waits for
-// all of them, it would be given our timers' as well; those are dropped here, and it waits on.
-// Assumes that nobody else sends signals with our marker.
+// all of them, it would receive our timers' as well; those are dropped here, and it waits on.
+// Assumes that signals with our marker come from us only.
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>

@@ -3,8 +3,8 @@
 
 // Stands in for syscall(). All but four numbers go straight on to the library's, by a jump: some
 // (clone with a new stack) would not come back to a function in between. Threads wait for each
-// other in futex (thread_waits.cpp). Other processors than x86-64 do without: there, programs that
-// set a handler in this way are found out later (check_sample_signal).
+// other in futex (thread_waits.cpp). Processors other than x86-64 have no stand-in: there, programs
+// that set a handler in this way are noticed later (check_sample_signal).
 #include "collector/sampling/signals/system_call.h"
 
 #include <signal.h>
@@ -20,7 +20,7 @@
 
 extern "C" {
 
-/// As long as the library's is not known.
+/// Used until the library's function is found.
 __attribute__((visibility("hidden"))) constinit SystemCall* culprit_next_call = culprit_bare_call;
 
 __attribute__((visibility("hidden"))) long culprit_failed_call(long result) {
@@ -85,7 +85,7 @@ namespace {
 
 constinit Next<SystemCall> g_syscall("syscall");
 
-/// As the system has it.
+/// The kernel's layout of an action.
 struct KernelAction {
   void* handler;
   unsigned long flags;

@@ -1,26 +1,26 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What programs ask of the system by number, where the C library has no function for it, or they do
-// not use that (syscall()).
+// System calls that programs make by number (syscall()), because the C library has no function for
+// them, or they do not use it.
 #pragma once
 
 extern "C" {
 
 /// As the library's syscall(): the number, then the arguments.
 using SystemCall = long(long, long, long, long, long, long, long);
-/// The system call itself: nothing stands in front of it, and nobody is cancelled in it.
+/// The system call itself: it bypasses all stand-ins, and is no cancellation point.
 __attribute__((visibility("hidden"))) SystemCall culprit_bare_call;
-/// The library's own.
+/// The library's own function.
 extern __attribute__((visibility("hidden"))) SystemCall* culprit_next_call;
-/// Where a futex call of the program goes (thread_waits.cpp). With its return address.
+/// Takes a futex call of the program, with its return address (thread_waits.cpp).
 __attribute__((visibility("hidden"))) SystemCall culprit_futex_call;
 
 }  // extern "C"
 
 namespace culprit::collector::sampling {
 
-/// At load: where the system's own is.
+/// Called at load: finds the system's own function.
 void find_system_call();
 
 /// In confinement.cpp: the program is about to confine itself.

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A thread that neither had a core nor waited for one between two looks has slept. Then the system
-// tells in which call, and where its stack ends; the stack is followed; and if the account is still
-// the same, the thread has stood there all the time. When it began and ended lies between two
-// looks, and is told by the account: it has computed the rest. The files that tell all this are
-// kept open, among descriptors that the program does not share.
+// shows in which call, and where its stack ends; the stack is unwound; and if the account is still
+// the same, the thread has been there all the time. The sleep's begin and end lie between two
+// looks, and follow from the account: the thread has computed for the rest. The files with this
+// data are kept open, among descriptors that the program does not share.
 #include "collector/sampling/watch/sleep_watch.h"
 
 #include <fcntl.h>
@@ -38,12 +38,12 @@ namespace {
 
 constexpr unsigned kMostTasks = 128;
 constexpr uint64_t kShortestPause_ns = 5'000'000, kLongestPause_ns = 80'000'000;
-/// Between looks that would otherwise cost too much.
+/// Pause between looks that would otherwise cost too much.
 constexpr uint64_t kOverspentPause_ns = 1'280'000'000;
-/// What looks may cost: a part of the time of one core, or of those that the process uses, and a
-/// little at the beginning.
+/// The cost limit of looks: a part of the time of one core, or of those that the process uses, and
+/// a little at the beginning.
 constexpr uint64_t kPartOfAll = 1000, kFree_ns = 10'000'000;
-/// A sleep is told in pieces, so that a process that is killed has told all but the last.
+/// A sleep is recorded in pieces, so that the records of a killed process lack only the last.
 constexpr uint64_t kPiece_ns = 1'000'000'000;
 constexpr unsigned kLooksBetweenLists = 16, kMostSkipped = 16;
 
@@ -55,7 +55,7 @@ uint64_t nanoseconds(clockid_t clock) {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-/// The whole of a small file of the system's.
+/// Reads the whole of a small system file again.
 bool read_again(int file, char* to, size_t room) {
   const long bytes = syscall(SYS_pread64, file, to, room - 1, 0);
   to[bytes > 0 ? bytes : 0] = '\0';
@@ -97,7 +97,7 @@ bool name_of_file_at(uintptr_t address, char (&name)[256]) {
   return true;
 }
 
-/// The innermost frame that is nobody's between decides.
+/// The innermost frame decides that is not in a library which only passes calls on.
 bool goes_on_above(uintptr_t address) {
   if (g_whose != Whose::unknown) return g_whose == Whose::program;
   char name[256];
@@ -114,7 +114,7 @@ bool goes_on_above(uintptr_t address) {
 // --- what it sleeps in --------------------------------------------------------------------------
 
 struct NumberedCall {
-  const char* name;  ///< nullptr: it is the thread's own wish
+  const char* name;  ///< nullptr: the thread sleeps by its own wish
   Slept slept;
 };
 
@@ -132,7 +132,7 @@ NumberedCall call_of_number(long number, int file) {
   static_cast<void>(file);
 }
 
-/// A descriptor of the program's; this thread has others.
+/// The descriptor is the program's; this thread has its own set.
 bool is_file_of_program(int descriptor) {
   char path[40];
   snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
@@ -143,7 +143,7 @@ bool is_file_of_program(int descriptor) {
 
 }  // namespace
 
-/// What the system says of a thread's time, in nanoseconds.
+/// The system's account of a thread's time, in nanoseconds.
 struct SleepWatch::Account {
   uint64_t on_core = 0, without = 0, times = 0;
   bool operator==(const Account&) const = default;
@@ -160,14 +160,14 @@ struct SleepWatch::Account {
   }
 };
 
-/// Where a thread is in the system.
+/// Where a thread is blocked in the system.
 struct SleepWatch::Place {
   long number = 0;
   int file = -1;
   uintptr_t sp = 0, pc = 0;
   bool operator==(const Place&) const = default;
 
-  /// False if it is not asleep: it computes, or has no core.
+  /// False if the thread is not asleep: it computes, or has no core.
   bool read(int from) {
     char text[256];
     if (!read_again(from, text, sizeof text) || text[0] == 'r') return false;
@@ -187,24 +187,25 @@ struct SleepWatch::Place {
 struct SleepWatch::Task {
   enum class Doing : uint8_t {
     something,
-    sleeps,  ///< where nobody knows of it
-    rests,   ///< where that is known, or nobody's business
+    sleeps,  ///< it sleeps, and no other record shows it
+    rests,   ///< it sleeps where other records show it, or where it does not matter
   };
   uint32_t number = 0;
   int account_file = -1, place_file = -1;
   Doing doing = Doing::something;
-  bool lives = false;       ///< found by the last list
-  unsigned skips = 0;       ///< looks to come that leave it out
-  unsigned last_skips = 0;  ///< as often as it was left out the last time
+  bool lives = false;       ///< the last list contained it
+  unsigned skips = 0;       ///< coming looks that skip it
+  unsigned last_skips = 0;  ///< how many looks skipped it the last time
   Account account;
   Place place;
   uint64_t looked = 0;  ///< ticks of the last look
-  uint64_t since = 0;   ///< if it has slept since before the last look, then since then, ticks
-  uint64_t told = 0;    ///< up to then its sleep is told, ticks
-  uint64_t seen = 0;    ///< a moment behind that at which it slept for sure
+  uint64_t since = 0;   ///< ticks: if it has slept since before the last look, the begin of the
+                        ///< sleep
+  uint64_t told = 0;    ///< ticks: its sleep is recorded up to then
+  uint64_t seen = 0;    ///< ticks: a later moment at which it slept for sure
   PathId path = PathId::unknown;
   const char* name = nullptr;
-  uint64_t file = 0;  ///< as in seen_asleep
+  uint64_t file = 0;  ///< file number, as in seen_asleep
 
   void close() {
     close_it(account_file);
@@ -288,7 +289,7 @@ void SleepWatch::say(const Task& task, uint64_t until) {
                                     .file = task.file});
 }
 
-/// Where it sleeps, if that is worth telling.
+/// Finds where it sleeps; true if that is worth recording.
 bool SleepWatch::find_place(Task& task, const Place& place) {
   auto& impl = Recorder::impl(*log_);
   g_whose = Whose::unknown;
@@ -305,7 +306,7 @@ bool SleepWatch::find_place(Task& task, const Place& place) {
   return true;
 }
 
-/// Whether that is news.
+/// Notes that it sleeps; true if that is new.
 bool SleepWatch::see_asleep(Task& task, uint64_t time) {
   using Doing = Task::Doing;
   if (task.doing == Doing::sleeps) {
@@ -333,7 +334,7 @@ bool SleepWatch::see_asleep(Task& task, uint64_t time) {
   return false;
 }
 
-/// It has been awake since the last look. News, if it has slept unseen as well.
+/// It has been awake since the last look. True if that is new, also if it has slept unseen.
 bool SleepWatch::see_moved(Task& task, const Account& account, uint64_t time) {
   constexpr uint64_t kShortestSleep_ns = 2'000'000;
   const uint64_t awake = ticks(account.awake() - std::min(task.account.awake(), account.awake()));
@@ -351,7 +352,7 @@ bool SleepWatch::look_at(Task& task, uint64_t time) {
   Account account;
   if (!account.read(task.account_file)) {
     if (task.doing == Task::Doing::sleeps) say(task, task.looked);
-    task.doing = Task::Doing::rests;  // it has ended, and the next list forgets it
+    task.doing = Task::Doing::rests;  // the thread has ended, and the next list drops it
     task.skips = kMostSkipped;
     return false;
   }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which threads sleep, and where: whose account of time on a core has not changed between two
-// looks. What stand-ins, or libraries of MPI, OpenMP and devices, sleep in is their affair. All
-// else goes into a log of its own. It looks the less often the less there is to see, and costs a
-// thousandth of one core at most, or of those that the process uses. MT: one thread looks; any may
-// note that there is a new one.
+// Which threads sleep, and where: a thread sleeps if its account of time on a core has not changed
+// between two looks. Sleeps in stand-ins, or in libraries of MPI, OpenMP and devices, are recorded
+// by those or left out. All others go into a log of this class. It looks the less often the less
+// there is to see, and costs a thousandth of one core at most, or of those that the process uses.
+// MT: one thread looks; any may note that there is a new one.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace culprit::collector::sampling {
 
 class SleepWatch {
  public:
-  /// There is one in a process.
+  /// Makes the only instance in a process.
   static SleepWatch& begin(ThreadLog& log);
-  /// Threads were made: they are to be listed again.
+  /// New threads exist: they are to be listed again.
   static void note_thread();
 
-  /// Nanoseconds until the next look.
+  /// Looks at all threads. Returns nanoseconds until the next look.
   uint64_t look();
-  /// Says what is known of threads that still sleep.
+  /// Records threads that still sleep.
   void finish();
 
  private:

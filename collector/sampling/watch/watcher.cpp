@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The thread's life. It has descriptors of its own, so that the program finds none of its numbers
-// taken and none of its files held open; it blocks all signals that may be blocked; it leaves the
-// core to whoever computes until the system's next tick. Where one thread more could be noticed, it
-// ends first: unshare() and setns() refuse processes that have several.
+// The watcher thread's life. It has descriptors of its own, so that the program finds none of its
+// numbers taken and none of its files held open; it blocks all signals that may be blocked; it
+// yields the core to computing threads until the system's next tick. Where an additional thread
+// could be noticed, it ends first: unshare() and setns() refuse processes that have several.
 #include "collector/sampling/watch/watcher.h"
 
 #include <dlfcn.h>
@@ -45,7 +45,7 @@ constinit std::atomic<pid_t> g_thread{0};
 constinit Next<int(int)> g_unshare("unshare");
 constinit Next<int(int, int)> g_setns("setns");
 
-/// No stand-in, no cancellation.
+/// Makes the system call itself: no stand-in, no cancellation.
 long call(long number, long a = 0, long b = 0, long c = 0, long d = 0) {
   return culprit_bare_call(number, a, b, c, d, 0, 0);
 }
@@ -55,9 +55,9 @@ long word(T* pointer) {
   return static_cast<long>(reinterpret_cast<uintptr_t>(pointer));
 }
 
-/// Single threads are spared by the C library: no locks in malloc and stdio.
-/// No static variable with a guard: dlsym() waits for the loader, and others may wait for the guard
-/// within the loader.
+/// Reads the flag by which the C library spares single threads the locks in malloc and stdio. There
+/// is no static variable with a guard here: dlsym() waits for the loader, and other threads may
+/// wait for the guard within the loader.
 bool has_several_threads() {
   static constinit std::atomic<const char*> known{nullptr};
   const char* is_single = known.load(std::memory_order_relaxed);
@@ -68,7 +68,7 @@ bool has_several_threads() {
   return is_single != nullptr && *is_single == 0;
 }
 
-/// Filters of system calls that were set before the program began are known by this alone.
+/// The only way to notice filters of system calls that were set before the program began.
 bool is_confined() {
   char text[4096];
   if (!read_text("/proc/self/status", text, sizeof text)) return true;
@@ -76,7 +76,8 @@ bool is_confined() {
   return line != nullptr && line[strlen("\nSeccomp:\t")] != '0';
 }
 
-/// All but the C library's own two, by which it tells threads of new users and cancels them.
+/// Blocks all signals but the C library's own two, by which it notifies threads of new users and
+/// cancels them.
 uint64_t block_signals() {
   constexpr uint64_t kOurs = ~(uint64_t{3} << 31);
   uint64_t before = 0;
@@ -90,9 +91,9 @@ void sleep_for(uint64_t nanoseconds) {
   call(SYS_futex, word(&g_state), FUTEX_WAIT_PRIVATE, kBegun, word(&time));
 }
 
-/// The first thread has ended before the process, by other ways than pthread_exit(), which is heard
-/// of. The C library ends a process with its last thread: it must not be ours, which has none of
-/// the program's descriptors and could not write what is left in its streams.
+/// Whether the first thread has ended before the process, by other ways than pthread_exit(), which
+/// is intercepted. The C library ends a process with its last thread: it must not be ours, which
+/// has none of the program's descriptors and could not flush its streams.
 bool has_first_ended() {
   char text[512];
   if (!read_text("/proc/self/stat", text, sizeof text)) return false;
@@ -105,7 +106,7 @@ bool goes_on() {
          is_same_process();
 }
 
-/// What is still to be written of a log is, when its thread ends.
+/// Writes the rest of a log when its thread ends.
 class Closing {
  public:
   explicit Closing(ThreadLog& log) : log_(log) {}
