@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sizes first, since each kind of operation counts them differently; then who sends what to whom.
+// Sizes first, since each kind of operation counts them differently; then the messages.
 #include "predict/goal/goal_collectives.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using replay::Part;
 using replay::Shape;
 using trace::CollectiveOp;
 
-/// An operation, and what it exchanges.
+/// An operation, and the bytes that it exchanges.
 struct Operation {
   std::span<const Part> parts;
   std::span<const CollectiveBytes> bytes;
@@ -33,12 +33,12 @@ struct Operation {
   }
 };
 
-/// What one member contributes to an operation in which all do the same.
+/// Returns the bytes that one member contributes to an operation in which all do the same.
 uint64_t contribution(const Operation& all) {
   return all.most_sent() / std::max(all.size(), 1u);
 }
 
-/// Where the contributions of all come together (`grows`), a round has twice what that before had.
+/// Where contributions are gathered (`grows`), each round has twice the bytes of the one before.
 std::vector<Transfer> dissemination(const Operation& all, uint64_t bytes, bool grows) {
   std::vector<Transfer> result;
   const uint32_t n = all.size();
@@ -52,7 +52,7 @@ std::vector<Transfer> dissemination(const Operation& all, uint64_t bytes, bool g
   return result;
 }
 
-/// As libraries do it if there are 2^m: in each round each exchanges with one.
+/// Recursive doubling, for 2^m members: in each round each member exchanges with one other.
 std::vector<Transfer> doubling(const Operation& all, uint64_t bytes, bool grows) {
   std::vector<Transfer> result = dissemination(all, bytes, grows);
   if (!std::has_single_bit(all.size())) return result;
@@ -94,7 +94,8 @@ std::vector<Transfer> with_root(const Operation& all, uint32_t root, bool to_roo
   return result;
 }
 
-/// All at once, each from who has something for it. Of what one sends each gets the same.
+/// All messages at once, to each member from all that have data for it. A sender's bytes are
+/// divided equally among its receivers.
 std::vector<Transfer> direct(const replay::CollectiveShapes& shapes, const Operation& all) {
   std::vector<Transfer> result;
   for (uint32_t from = 0; from < all.size(); ++from) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Collective operations as messages, for simulators that know messages alone. Which algorithm a
-// library took no trace tells; these are the usual ones for short messages:
+// Collective operations as messages, for simulators that only know messages. Traces do not record
+// which algorithm a library used; these are the usual ones for short messages:
 //
 //   barrier, fence,         dissemination: in round k each to the one 2^k after it
 //     making communicators
@@ -15,7 +15,7 @@
 //                           from each to each that gets data from it, all at once
 //   scan                    from each to the next
 //
-// Sizes are sums over all pairs, as Score-P and culprit record them; they are divided again.
+// Recorded sizes are sums over all pairs (in Score-P and culprit); here they are divided again.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,21 @@
 
 namespace culprit::predict {
 
-/// What one member sends or receives in one round; rounds of a member follow each other.
+/// The message that one member sends or receives in one round; rounds of a member follow each
+/// other.
 struct Transfer {
   uint32_t from = 0, to = 0;  ///< places in the list of members
   uint64_t bytes = 0;
   uint32_t round = 0;
 };
 
-/// What a member gave and got, as trace::MpiCollective has it.
+/// The bytes that a member sent and received, as in trace::MpiCollective.
 struct CollectiveBytes {
   uint64_t sent = 0, received = 0;
 };
 
-/// The messages of an operation, by round. None where nobody waits for anybody. `bytes` of each
-/// part.
+/// Returns the messages of an operation, by round; none where no member waits for another. `bytes`:
+/// those of each part.
 std::vector<Transfer> transfers_of(const replay::CollectiveShapes& shapes,
                                    std::span<const replay::Part> parts,
                                    std::span<const CollectiveBytes> bytes);

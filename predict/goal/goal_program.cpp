@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Two steps. While operations are at hand, all messages and collectives are listed as exchanges:
-// what a process sends and receives between the call that began it and the call that completed it.
-// Then each process is walked through in time: before a call, the computing since the last one;
-// what it begins depends on that; what follows depends on what it completes.
+// the messages of a process between the call that began them and the call that completed them. Then
+// each process is visited in order of time: before a call comes the computation since the last
+// call; the operations that the call begins depend on it; later ones depend on those that the call
+// completes.
 #include "predict/goal/goal_program.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 
 using replay::Run;
 
-/// A call as far as GOAL is concerned.
+/// The part of a call that GOAL needs.
 struct Visit {
   LocationId location;
   Time enter, leave;
@@ -70,7 +71,7 @@ struct Message {
   Exchange sent, received;
 };
 
-/// Those that one process received.
+/// Lists the messages that one process received.
 class Postman final : public replay::MessageVisitor {
  public:
   Postman(const Run& run, std::vector<Message>& messages) : run_(run), messages_(messages) {}
@@ -156,14 +157,14 @@ Sizes collective_sizes(const trace::Source& source, const Run& run, unsigned thr
     const LocationId id = run.locations[i];
     if (run.at(id).collectives.empty()) return;
     SizesSink sink(source.definitions(), sizes[id.index()]);
-    Losses told;  // when the run was read
+    Losses told;  // counted already when the run was read
     if (!source.read(id, sink, told)) sizes[id.index()].clear();
     sizes[id.index()].resize(run.at(id).collectives.size());
   });
   return sizes;
 }
 
-/// An operation: its members, and what they send to each other.
+/// An operation: its members, and the messages between them.
 struct Operation {
   struct Member {
     ProcessId process;
@@ -245,12 +246,12 @@ void list_collectives(const Run& run, const Sizes& sizes, unsigned threads, Exch
 
 // --- a process in time ---
 
-/// What a call begins and completes: indices of exchanges.
+/// The exchanges that a call begins and completes, by index.
 struct Duties {
   std::vector<uint32_t> posts, completes;
 };
 
-/// A call is entered, or left. At one time, what was entered before is left first.
+/// A call is entered, or left. At equal times, calls that were entered earlier are left first.
 struct Moment {
   Time time;
   bool later;      ///< entered at this very time
@@ -293,7 +294,7 @@ class Walk {
   }
 
  private:
-  /// Of the operations of an exchange: the first round's, the last round's.
+  /// The operations of an exchange's first and last round.
   struct Bounds {
     uint32_t first_begin = 0, first_end = 0, last_begin = 0, last_end = 0;
   };
@@ -303,8 +304,8 @@ class Walk {
     return static_cast<uint32_t>(process_.ops.size() - 1);
   }
 
-  /// From the last moment on to `until`, less the time in which `location` polled. If another
-  /// thread is in a call meanwhile, this one has computed all the same.
+  /// Adds the computation from the last moment to `until`, less the time in which `location`
+  /// polled, even if another thread was in a call meanwhile.
   void compute(Time until, LocationId location) {
     Duration time = until > since_ ? until - since_ : Duration::zero();
     if (location.valid() && time > Duration::zero()) time -= polled(location, since_, until);
@@ -361,7 +362,7 @@ class Walk {
 
   void leave(const Visit& visit, const Duties& duties) {
     for (const uint32_t index : duties.completes) {
-      // What is over has begun.
+      // An operation that is complete has also begun.
       std::erase_if(front_, [&](const Front& each) {
         return each.to_begin && each.on >= bounds_[index].first_begin &&
                each.on < bounds_[index].first_end;

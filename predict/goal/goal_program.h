@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A run as what GOAL has (T. Hoefler, C. Siebert, A. Lumsdaine: Group Operation Assembly Language,
-// ICPP 2009): of each process, times of computing, sends and receives, and which must be over, or
-// begun, before which. Waiting is in none of them, nor is the time in calls that communicate: a
-// simulator has times of its own for those.
+// A run as a GOAL program (T. Hoefler, C. Siebert, A. Lumsdaine: Group Operation Assembly Language,
+// ICPP 2009): for each process, computation times, sends and receives, and which must be complete,
+// or begun, before which. They contain no waiting, nor the time in calls that communicate: a
+// simulator computes these times itself.
 //
 // A process is one line of operations: before a call that communicates, the time that its thread
 // has computed since the process began or ended such a call; calls of several threads that overlap
-// begin and end in the order in which they did. What a process waits for without MPI (its threads,
-// a device, files) counts as computing.
+// begin and end in recorded order. Waits outside MPI (for threads, a device, files) count as
+// computing.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// GOAL as text: a block for each rank, its operations with labels, each followed by what it
-// requires.
+// GOAL as text: a block for each rank with its labelled operations, each followed by its
+// requirements.
 #include <fmt/format.h>
 
 #include <iterator>

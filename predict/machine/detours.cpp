@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A detour is what a gap has beyond the step between two readings. Of a quantum of length Q in
-// which the clock was read n times, and n_best times in the core's best, Q (1 - n / n_best) is
-// stolen.
+// A detour is the length of a gap beyond the usual step between two readings. In a quantum of
+// length Q with n readings of the clock, and n_best in the core's best quantum, the time Q (1 - n /
+// n_best) is stolen.
 #include "predict/machine/detours.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Noise as a thread sees it that does nothing but read the clock. Two measures of it: detours
-// (P. Beckman et al.: Benchmarking the effects of operating system interference on extreme-scale
-// parallel machines, Cluster Computing 11, 2008), each a gap between two readings, and fixed time
-// quanta (M. Sottile, R. Minnich: Analysis of microbenchmarks for performance tuning of clusters,
-// CLUSTER 2004), the work that got done in each. The second also sees what slows a core down
-// without interrupting it.
+// Noise as seen by a thread that does nothing but read the clock. There are two measures of it:
+// detours (P. Beckman et al.: Benchmarking the effects of operating system interference on
+// extreme-scale parallel machines, Cluster Computing 11, 2008), each a gap between two readings,
+// and fixed time quanta (M. Sottile, R. Minnich: Analysis of microbenchmarks for performance tuning
+// of clusters, CLUSTER 2004), the work that got done in each. The second also sees what slows a
+// core down without interrupting it.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct NoiseSettings {
   Duration quantum = Duration::from_nanos(1'000'000);
 };
 
-/// What one core's thread saw.
+/// The record of one core's thread.
 struct CoreRecord {
   uint32_t cpu = 0;
   Duration measured;               ///< by the clock
@@ -32,11 +32,11 @@ struct CoreRecord {
   std::vector<uint64_t> readings;  ///< by quantum, but for those cut short
 };
 
-/// Shorter interruptions are not told from the clock's own jitter.
+/// Shorter interruptions cannot be distinguished from the clock's own jitter.
 inline constexpr Duration kShortestDetour = Duration::from_nanos(1'000);
 
-/// Reads `clock()` (a Time) until the time is over. Memory is taken before, so that no page is
-/// faulted in on the way; what does not fit is not kept: at most kMostGaps.
+/// Reads `clock()` (a Time) until the time is over. Memory is allocated before, so that no page
+/// faults occur meanwhile; at most kMostGaps gaps are kept.
 inline constexpr size_t kMostGaps = 1 << 18;
 template <class Clock>
 CoreRecord watch(uint32_t cpu, const NoiseSettings& settings, const Clock& clock) {
@@ -73,9 +73,9 @@ struct HostRecords {
 };
 MachineNoise summarize(const NoiseSettings& settings, const std::vector<HostRecords>& hosts);
 
-/// Watches the cores that the ranks may use, those of a node once, all of them at the same time; of
-/// a single rank: its own. A core that no thread can be bound to is left out. Collective; the first
-/// rank gets what all found.
+/// Watches the cores that the ranks may use, each core of a node once, all at the same time; with a
+/// single rank, only its own. A core to which no thread can be bound is left out. Collective; the
+/// first rank gets the results of all.
 std::vector<HostRecords> watch_cores(replay::Transport& ranks, const NoiseSettings& settings);
 
 }  // namespace culprit::predict

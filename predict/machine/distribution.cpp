@@ -15,7 +15,7 @@
 namespace culprit::predict {
 namespace {
 
-constexpr size_t kGroups = 192;  // that the many small samples are put into
+constexpr size_t kGroups = 192;  // into which the many small samples are put
 constexpr size_t kAlone = 64;    // the largest, which are not put together
 
 template <class... Cases>
@@ -41,7 +41,7 @@ double mean_of(const Empirical& all) {
   return count > 0 ? sum / count : 0;
 }
 
-/// Ascending samples; equal ones, and neighbours where there are many, are put together.
+/// Groups ascending samples: equal ones, and neighbours where there are many.
 Empirical grouped(const std::vector<double>& sorted) {
   Empirical result;
   const auto add = [&](double value, uint64_t count) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How long something takes that takes different times: as measured, or by a formula. No sample is
-// negative: what a formula has below zero counts as zero, in the mean as well.
+// Distributions of durations: measured, or given by a formula. No sample is negative: values below
+// zero count as zero, in the mean as well.
 #pragma once
 
 #include <cstdint>
@@ -54,13 +54,13 @@ class Distribution {
 
   Duration sample(Rng& rng) const;
   double mean_ns() const;
-  /// Up to which `share` (0 to 1) of all samples lie.
+  /// Returns the quantile below which `share` (0 to 1) of all samples lie.
   double quantile_ns(double share) const;
   double largest_ns() const { return quantile_ns(1); }
   uint64_t samples() const;  ///< that it was measured from; 0: a formula
   const Shape& shape() const { return shape_; }
 
-  /// Every sample times this, which is not negative.
+  /// Returns the distribution with every sample multiplied by `factor`, which is not negative.
   Distribution times(double factor) const;
 
   bool operator==(const Distribution& other) const { return shape_ == other.shape_; }
@@ -70,19 +70,19 @@ class Distribution {
   std::vector<uint64_t> upto_;  ///< of Empirical: counts added up
 };
 
-/// What takes time from a thread that computes, again and again: a detour every now and then, after
-/// times of work that are exponentially distributed, as where many things that know nothing of each
-/// other interrupt it.
+/// Noise: detours that interrupt a computing thread. The work between detours is exponentially
+/// distributed, as with many independent sources of interruption.
 struct Noise {
   Distribution length;              ///< of one detour
   double per_second_of_work = 0.0;  ///< how many, per second of work that gets done
 
-  /// Of each second by the clock, the part that is lost (0 to 1).
+  /// Returns the part of wall-clock time that is lost (0 to 1).
   double share() const;
   bool operator==(const Noise&) const = default;
 };
 
-/// What noise takes while `work` is done. Streams of random numbers with one seed give the same.
+/// Samples the time lost to noise during `work`. Equal streams of random numbers give equal
+/// results.
 Duration sample_noise(const Noise& noise, Rng& rng, Duration work);
 
 /// "10us", "1.5 ms", "100ns", "2s". Error: a sentence.
@@ -91,7 +91,7 @@ Result<Duration> parse_duration(std::string_view text);
 /// constant(10us), uniform(1us,5us), normal(10us,2us), exponential(10us). Error: a sentence.
 Result<Distribution> parse_distribution(std::string_view text);
 
-/// The same, and how often: exponential(10us)@1kHz. Error: a sentence.
+/// The same with a frequency: exponential(10us)@1kHz. Error: a sentence.
 Result<Noise> parse_noise(std::string_view text);
 
 /// As parse_distribution reads it; measured ones by their number of samples, mean and largest.

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What follows from a link's medians. Latency is the smallest message's, as the size of the largest
-// makes the rest negligible: 1 / bandwidth = (t(largest) - t(smallest)) / (largest - smallest),
-// which is how Sottile et al. 2006, section 5.2, tell the two apart. A step shows where a message
-// takes longer than the two sizes before it would make one think.
+// makes the rest negligible: 1 / bandwidth = (t(largest) - t(smallest)) / (largest - smallest), by
+// which Sottile et al. 2006, section 5.2, separate the two. A step is where a message takes longer
+// than the two sizes before it suggest.
 #include "predict/machine/machine.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace culprit::predict {
 namespace {
 
-constexpr double kStepOfTime = 0.25;  // less of a step than this is not told from chance
+constexpr double kStepOfTime = 0.25;  // a smaller step may be chance
 
 double median_of(const SizeTime& size) {
   return size.time.quantile_ns(0.5);

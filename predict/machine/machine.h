@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a machine does to programs, as `culprit machine` measures and keeps it: how much its
-// operating system takes away, and how long messages take. Units are in the names or the types.
-// One JSON file holds all of it (docs/machine.md); a file may have the noise alone, or the links
-// alone, and a link may be written by hand with a latency and a bandwidth.
+// The effects of a machine on programs, as `culprit machine` measures and stores them: how much
+// time its operating system takes away, and how long messages take. Units are in the names or the
+// types. One JSON file holds all of it (docs/machine.md); a file may have the noise alone, or the
+// links alone, and a link may be written by hand with a latency and a bandwidth.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@ struct MachineNoise {
   Duration quantum;
   Duration shortest;  ///< interruptions shorter than this are no detours
   Noise detours;
-  /// Fixed time quanta: of each, the time that its work would not have taken at the pace of the
-  /// core's best quantum. Has what detours have, and a lower clock rate, and shared caches.
+  /// Fixed time quanta: for each, the time beyond that of its work at the pace of the core's best
+  /// quantum. Includes detours, lower clock rates and shared caches.
   Distribution stolen;
   std::vector<CoreNoise> cores;
   bool known() const { return !cores.empty() || detours.per_second_of_work > 0; }
@@ -69,15 +69,14 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
-/// Eleven days stand for anything longer: numbers beyond what can be counted would come out as no
-/// time at all.
+/// Longer times are cut to eleven days: values beyond the range of Duration would become zero.
 inline constexpr double kLongestNanos = 1e15;
 Duration whole_nanos(double nanos);
 
 /// How long a message of this size takes: the median of that size, on a straight line between
 /// sizes measured, latency + bytes / bandwidth where nothing was.
 Duration message_time(const Link& link, uint64_t bytes);
-/// With latency (what a message of no size takes) and the rest scaled.
+/// The same with latency (the time of an empty message) and the rest scaled.
 Duration message_time(const Link& link, uint64_t bytes, double latency_factor,
                       double bandwidth_factor);
 
@@ -94,7 +93,7 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-/// The fastest and the slowest that can be told from medians by size; fills what Link has of them.
+/// Computes latency, bandwidth and steps of a link from its medians by size.
 void fit(Link& link);
 
 std::string to_json(const Machine& machine);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The file that `culprit machine` writes (docs/machine.md): written in full, read strictly where a
-// figure is needed and leniently where it only says where the file comes from. Who wrote a part by
+// figure is needed and leniently where it only describes the origin of the file. A part written by
 // hand may leave out the rest.
 #include <fmt/format.h>
 
@@ -78,7 +78,7 @@ Json json_of(const Link& link) {
 
 // --- reading ---
 
-/// What is wrong with a file, on its way to from_json.
+/// An error in a file, thrown to from_json.
 struct Wrong {
   std::string what;
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads that watch the clock. All cores are watched at once, as a parallel program uses them: one
-// that is watched alone would lend its neighbours to the system.
+// Threads that watch the clock. All cores are watched at once, as a parallel program uses them: if
+// only one were watched, the system would run on its idle neighbours.
 #include <pthread.h>
 #include <sched.h>
 
@@ -76,7 +76,7 @@ std::vector<CoreRecord> watch_here(const std::vector<uint32_t>& cpus,
   return records;
 }
 
-/// The rank's own processors, but for those that a rank before it on its node has.
+/// Returns the rank's own processors, without those of earlier ranks on its node.
 std::vector<uint32_t> share_of_cpus(replay::Transport& ranks) {
   const std::vector<uint32_t> cpus = usable_cpus();
   replay::Packer own;
@@ -130,7 +130,8 @@ std::vector<HostRecords> watch_cores(replay::Transport& ranks, const NoiseSettin
   const std::vector<uint32_t> cpus = share_of_cpus(ranks);
   const std::vector<CoreRecord> cores = watch_here(cpus, settings);
   if (cpus.empty()) {
-    // Who has nothing to watch must not wait for the others in MPI, which would use their cores.
+    // A rank without processors to watch must not wait for the others in MPI, which would use their
+    // cores.
     const Duration all = settings.measured + warm_up_of(settings).measured;
     std::this_thread::sleep_for(std::chrono::nanoseconds(all.nanos() * 11 / 10));
   }

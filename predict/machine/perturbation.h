@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is to be different when a run is executed again: the deltas of M. Sottile, V. Chandu,
-// D. Bader: Performance analysis of parallel programs via message-passing graph traversal (2006),
-// on local edges (noise) and on message edges (latency, bandwidth), and less noise than there was,
-// which that paper leaves to later.
+// The changes with which a run is executed again: the deltas of M. Sottile, V. Chandu, D. Bader:
+// Performance analysis of parallel programs via message-passing graph traversal (2006), on local
+// edges (noise) and on message edges (latency, bandwidth), and less noise than there was, which
+// that paper leaves to later.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace culprit::predict {
 
-/// Noise that comes (factor 1; 2: detours twice as long) or that was there and goes (factor -1: all
-/// of it, -0.5: half).
+/// Noise that is added (factor 1; 2: detours twice as long) or removed (factor -1: all of the
+/// recorded noise, -0.5: half).
 struct NoiseChange {
   Noise noise;
   double factor = 1;
 };
 
-/// Messages that took what they take on one machine's link, and now take what they do on another's.
+/// A change of message times from those of one machine's link to those of another's.
 struct LinkChange {
   Link recorded, wanted;
 };
@@ -41,16 +41,16 @@ struct Perturbation {
   bool changes_links() const { return link(LinkKind::same_node) || link(LinkKind::other_node); }
 };
 
-/// From one machine to another: its noise goes and the other's comes, and messages take what they
-/// take there. Links, or noise, that one of the two does not have stay as they are.
+/// Moves a run from one machine to another: noise and message times become those of the other.
+/// Links, or noise, that one of the two lacks stay as they are.
 Perturbation from_to(const Machine& recorded, const Machine& wanted);
 
-/// What is added to `compute`, recorded time of computing; not less than -compute. Noise that goes
-/// is taken off by its expected share, since nobody knows which stretches held it; noise that comes
-/// is sampled for the time of work that remains.
+/// Returns the time to add to `compute`, a recorded time of computing; not less than -compute.
+/// Removed noise is subtracted by its expected share, since it is unknown which intervals held it;
+/// added noise is sampled for the remaining time of work.
 Duration sample_compute_noise(const Perturbation& change, Rng& rng, Duration compute);
 
-/// What is added to what one message takes, because of its delay alone.
+/// Returns the time to add to one message, because of the added delay only.
 Duration sample_message_delay(const Perturbation& change, Rng& rng);
 
 }  // namespace culprit::predict

@@ -18,7 +18,7 @@ struct PingPongSettings {
   size_t repeats = 400;              ///< of small messages; larger ones have fewer
 };
 
-/// Collective. The first rank gets the links that there are; all others nothing.
+/// Collective. The first rank gets the measured links; all others get none.
 std::vector<Link> measure_links(replay::Transport& ranks, const PingPongSettings& settings);
 
 }  // namespace culprit::predict

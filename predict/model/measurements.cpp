@@ -31,7 +31,7 @@ double threads_in_all(const Findings& run) {
                                            [](const auto& row) { return row.stream.empty(); }));
 }
 
-/// The worst of what a run lacks; nullptr: nothing.
+/// Returns the worst loss of data of a run; nullptr: none.
 const Loss* data_loss(const Findings& run) {
   for (const auto& [name, loss] : run.losses.all()) {
     if (loss.severity == Severity::data_loss) return &loss;
@@ -102,8 +102,8 @@ std::vector<Point> points_of(const std::vector<NamedParameter>& parameters, size
   return points;
 }
 
-/// Leaves those that are wanted. What is left out must not differ between runs that are then taken
-/// for repeats.
+/// Keeps only the wanted parameters. The others must not differ between runs that then count as
+/// repeats.
 Result<void> restrict_to(const std::vector<std::string>& over,
                          std::vector<NamedParameter>& parameters, size_t runs) {
   if (over.empty()) return {};
@@ -180,7 +180,7 @@ class Collector {
     }
   }
 
-  /// Of figures that matter; of visits, at call paths whose time does.
+  /// Outputs the figures that matter; visits only at call paths whose time matters.
   void give(const std::vector<Point>& points, Measurements& out) const {
     std::set<CallPathId> large;
     for (const auto& [key, values] : values_) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What was measured where: figures of several runs, by the parameters in which the runs differ.
-// Times are means over the threads of a run, so that those of all call paths add up to its run
-// time, and do not grow with the number of ranks by themselves.
+// Measurements: figures of several runs, by the parameters in which the runs differ. Times are
+// means over the threads of a run, so that those of all call paths add up to its run time, and do
+// not grow with the number of ranks by themselves.
 #pragma once
 
 #include <optional>
@@ -37,8 +37,8 @@ struct Series {
   std::vector<Sample> samples;
 };
 
-/// Processes and threads of each, by which the cost of a run is told; of runs that differ in them,
-/// by their place among the parameters.
+/// Processes and threads of each run, which determine its cost; if runs differ in them, their
+/// places among the parameters.
 struct Machine {
   double ranks = 1, threads = 1;
   std::optional<size_t> ranks_at, threads_at;
@@ -61,8 +61,9 @@ inline constexpr const char* kThreads = "threads";
 /// Threads of a process, the largest number over processes.
 size_t threads_of(const blame::Findings& findings);
 
-/// Of runs of one program. Error, in a sentence, if they are others, too few, incomplete, or not
-/// such that what each parameter does could be told. `names` are those of the runs, for errors.
+/// Collects the measurements of runs of one program. Error, in a sentence, if the programs differ,
+/// or the runs are too few, incomplete, or do not separate the effects of parameters. `names` are
+/// those of the runs, for errors.
 Result<Measurements> measurements_of(std::span<const blame::Findings* const> runs,
                                      std::span<const std::string> names,
                                      const ParameterChoice& choice);
@@ -75,7 +76,7 @@ Result<Measurements> read_json_lines(const std::string& text);
 /// The same format, a line for each run; metrics are named as in findings.
 std::string write_json_lines(const Measurements& measurements);
 
-/// Error if no formula could be found from these points; what to do about it.
+/// Error if no formula can be found from these points; it says what to do about it.
 Result<void> check_points(std::span<const std::string> parameters, std::span<const Point> points);
 
 /// Adds a value to the sample of its point.

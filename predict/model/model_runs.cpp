@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Series are modelled side by side, each by itself; then what leads at the target is sorted, and
-// the next run is looked for.
+// Series are modelled in parallel, independently; then they are sorted by their value at the
+// target, and the best next run is searched.
 #include "predict/model/model_runs.h"
 
 #include <fmt/format.h>
@@ -150,8 +150,8 @@ void add_model(const Modelled& each, std::span<const std::string> names, Finding
   }
 }
 
-/// Of many figures some seem to depend on anything: one alone has to be the surer, the more there
-/// are (Bonferroni). The run time counts by itself.
+/// Among many figures some seem to depend on anything by chance: the more there are, the more
+/// significant a single one must be (Bonferroni). The run time is tested separately.
 bool affects_any(const std::vector<Modelled>& all, size_t parameter) {
   const double sure = 1 - (1 - kConfidence) / static_cast<double>(all.size());
   return std::any_of(all.begin(), all.end(), [&](const Modelled& each) {
@@ -170,7 +170,8 @@ void add_parameters(const Measurements& measurements, const std::vector<Point>& 
   }
 }
 
-/// For the predictions of time, which at all call paths make the run time.
+/// Adds the next runs for the predictions of time, which over all call paths add up to the run
+/// time.
 void add_next(const Measurements& measurements, const std::vector<Modelled>& all,
               const Point& target, Findings& out) {
   std::vector<const Model*> models;

@@ -23,7 +23,8 @@ struct ModelWishes {
 /// that does not vary, or is none.
 Result<blame::Findings> model_runs(const Measurements& measurements, const ModelWishes& wishes);
 
-/// Without a wish: of the first parameter four times the largest value, of others the largest.
+/// Default target: four times the largest value of the first parameter, and the largest of the
+/// others.
 inline constexpr double kDefaultReach = 4;
 
 }  // namespace culprit::predict

@@ -3,9 +3,9 @@
 
 // Which run would sharpen models most for its cost, in the spirit of cost-effective sampling (M.
 // Ritter, A. Calotoiu, S. Rinke, T. Reimann, T. Hoefler, F. Wolf: Learning cost-effective sampling
-// strategies for empirical performance modeling, IPDPS 2020). What a run tells of a prediction is
-// the covariance of both, which the hypotheses of a model give (a Gaussian process has the same
-// formula: Extra-P 4.2).
+// strategies for empirical performance modeling, IPDPS 2020). The information of a run about a
+// prediction is the covariance of both, which follows from the hypotheses of a model (a Gaussian
+// process has the same formula: Extra-P 4.2).
 #pragma once
 
 #include <span>
@@ -27,8 +27,7 @@ struct NextRun {
 std::vector<NextRun> next_runs(std::span<const Model* const> models, const Model& run_time,
                                const Machine& machine, std::span<const double> target);
 
-/// What a run at `point` removes of the variance of predictions at `target`, by both in seconds
-/// squared.
+/// The variance of predictions at `target` that a run at `point` removes, both in seconds squared.
 struct Gain {
   double removed = 0, variance = 0;
 };

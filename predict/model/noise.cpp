@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The power is chosen by the likelihood of the repeats' differences from their means, and only
-// where these are many enough to tell.
+// where there are enough of these.
 #include "predict/model/noise.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How much runs of the same differ, which is told from repeats: the variance of a value is taken as
-// scale^2 * size^(2 * power), with one scale for all points. With power 1, noise is a share of the
-// value, as that of run times is; 0 and 1/2 are taken if repeats clearly say so (a power of the
-// mean: R. J. Carroll, D. Ruppert: Transformation and weighting in regression, 1988, chapter 3).
+// Run-to-run noise, estimated from repeats: the variance of a value is modelled as scale^2 *
+// size^(2 * power), with one scale for all points. With power 1, noise is a share of the value, as
+// that of run times is; 0 and 1/2 are taken if repeats clearly say so (a power of the mean: R. J.
+// Carroll, D. Ruppert: Transformation and weighting in regression, 1988, chapter 3).
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace culprit::predict {
 
-/// What was measured at a point, in each of its runs.
+/// The values measured at a point, in each of its runs.
 struct Sample {
   Point point;
   std::vector<double> values;  ///< one at least

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which points tell formulas: five values of each parameter on a line on which no other changes (as
-// Extra-P wants them), so that parameters that change together are told apart.
+// Which points determine formulas: five values of each parameter on a line on which no other
+// changes (as Extra-P requires), so that the effects of parameters can be separated.
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How far off a hypothesis may be at a point, and how its errors at two points go together: what
-// predictions and the choice of the next run have in common.
+// The variance of a hypothesis at a point, and the covariance of its errors at two points: used by
+// predictions and by the choice of the next run.
 #pragma once
 
 #include <span>

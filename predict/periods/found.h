@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What was found of a series, as rows of findings.
+// The periods found in a series, as rows of findings.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The steps of a series between two moments, and what falls into each. Sums are whole nanoseconds
+// The steps of a series between two moments, and the sums in each step. Sums are whole nanoseconds
 // and bytes, so that they do not depend on the order of adding.
 #pragma once
 
@@ -25,13 +25,13 @@ class Grid {
   double step_s() const { return (end_ - begin_).seconds() / static_cast<double>(steps()); }
   Time end() const { return end_; }
 
-  /// A location that is somewhere from `since` to `until`.
+  /// Adds the time of a location from `since` to `until`.
   void add_time(Time since, Time until, std::vector<int64_t>& into) const {
     parts_.split(std::max(since, begin_), std::min(until, end_),
                  [&](size_t step, Duration time) { into[step] += time.nanos(); });
   }
 
-  /// An amount that is moved evenly from `since` to `until`, of which this grid's part is added.
+  /// Adds this grid's part of an amount that is spread evenly from `since` to `until`.
   void add_amount(Time since, Time until, uint64_t amount, std::vector<int64_t>& into) const {
     if (until <= since) until = since + Duration::from_nanos(1);
     const double length = static_cast<double>((until - since).nanos());
@@ -65,9 +65,9 @@ class Grid {
   blame::EqualParts parts_;
 };
 
-/// Of the selected part of a run with so many visits of regions on one location: four steps for
-/// each of them, within bounds, or as the selection has it. Error if nothing is selected, or the
-/// rate is none that makes sense.
+/// Makes the grid of the selected part of a run: four steps for each of the `visits` of regions on
+/// one location, within bounds, or the selection's own rate. Error if the selection is empty, or
+/// the rate makes no sense.
 Result<Grid> make_grid(Time begin, Time end, uint64_t visits, const SeriesSelection& selection);
 
 }  // namespace culprit::predict

@@ -20,7 +20,7 @@ size_t PathTree::child(size_t parent, RegionId region) {
   return node;
 }
 
-/// The same regions from `base` on that lead to a node of another tree.
+/// Returns the node reached from `base` by the regions that lead to a node of another tree.
 size_t PathTree::below(size_t base, const PathTree& other, size_t node) {
   if (node == kOutside) return base;
   const Node& last = other.nodes_[node];

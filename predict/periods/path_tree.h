@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The call paths of a thread as a trace's events go through them, and which of them a glob fits.
+// The call paths of a thread, built while its events are read, and which of them match a glob.
 // Those of a team's members hang below the call path at which the team was forked, which may hang
 // below another fork itself.
 #pragma once
@@ -39,7 +39,7 @@ class PathTree {
   size_t at(const ForkPlaces& forks, ProcessId process, trace::RegionInstance instance);
 
   bool fits(size_t node) const { return nodes_[node].fits; }
-  /// Whether it fits, or lies below one that does.
+  /// Returns whether a node matches the glob, or lies below one that does.
   bool inside(size_t node) const { return nodes_[node].inside; }
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is tried, in order: the values as they are, then smoothed over an eighth of each period that
-// the spectrum or the autocorrelation suggests; at each level that may divide phases from the rest;
+// The tries, in order: the values as they are, then smoothed over an eighth of each period that the
+// spectrum or the autocorrelation suggests; at each level that may separate phases from the rest;
 // with phases joined over short gaps, and as they are. The first that is clearly regular counts.
-// Each try is one more chance to be wrong, so chances are multiplied by their number.
+// Each try is one more chance to be wrong, so p-values are multiplied by their number.
 #include "predict/periods/period.h"
 
 #include <algorithm>
@@ -24,8 +24,9 @@ using blame::Periodicity;
 
 constexpr double kSignificant = 0.03;  ///< of chances, with all that was tried
 constexpr double kClearShare = 0.8;    ///< of distances that are alike
-/// Standard deviations, of the mean: of what varies less nothing is sought, or no more is said than
-/// that it hardly does, if it has no period.
+/// Standard deviations as parts of the mean: a series that varies by less than the first is not
+/// searched; one that varies by less than the second is only said to hardly vary, if it has no
+/// period.
 constexpr double kSteady = 0.01, kHardlyVaries = 0.05;
 constexpr double kSignificantWave = 0.001;
 constexpr double kLeastWaveShare = 0.25;  ///< of the variance
@@ -38,7 +39,7 @@ struct Try {
   std::vector<Stretch> stretches;  ///< in samples
   double chance = 1;
 
-  /// The least of its stretches.
+  /// Returns the smallest share of the try's intervals.
   double share() const {
     double least = 1;
     for (const Stretch& each : stretches) least = std::min(least, each.regularity.share());
@@ -66,7 +67,7 @@ void find_parts(std::span<const double> distances, size_t first, std::vector<siz
   find_parts(distances.subspan(change), first + change, ends);
 }
 
-/// Stretches if each of them has a period.
+/// Returns the intervals if each of them has a period.
 std::optional<Try> in_parts(const std::vector<Phase>& phases, std::span<const double> distances,
                             const std::vector<size_t>& ends, double dead) {
   Try made{phases, {}, 0};
@@ -100,8 +101,8 @@ std::optional<Try> look_at(const std::vector<Phase>& phases, double gap) {
   return in_parts(phases, distances, {distances.size()}, dead);
 }
 
-/// Periods, in samples, that the whole suggests: FTIO's dominant frequencies, and the highest peak
-/// of the autocorrelation behind its first minimum.
+/// Returns candidate periods of the whole series, in samples: FTIO's dominant frequencies, and the
+/// highest peak of the autocorrelation behind its first minimum.
 std::vector<double> suggested_periods(std::span<const double> values,
                                       const std::vector<Dominant>& dominant) {
   std::vector<double> periods;
@@ -143,7 +144,8 @@ void look_at_levels(std::span<const double> values, const std::vector<double>& p
   }
 }
 
-/// The first that is clear; else that of which most is alike. None: nothing is regular.
+/// Returns the first clear try; else the one with the largest share of equal distances. None:
+/// nothing is regular.
 std::optional<Try> chosen(std::vector<Try>& tries, size_t count) {
   Try* best = nullptr;
   for (Try& each : tries) {
@@ -155,7 +157,7 @@ std::optional<Try> chosen(std::vector<Try>& tries, size_t count) {
   return best != nullptr ? std::optional(std::move(*best)) : std::nullopt;
 }
 
-/// What the spectrum alone knows, with phases for where they are: the halves above the mean.
+/// Finds a period from the spectrum only; its phases are the half-periods above the mean.
 std::optional<Try> find_wave(std::span<const double> values, const std::vector<double>& periods) {
   for (const double period : periods) {
     const Wave wave = wave_near(values, period);
@@ -182,9 +184,10 @@ std::optional<Try> find_wave(std::span<const double> values, const std::vector<d
   return {};
 }
 
-/// FTIO's: the mean of what the spectrum, the autocorrelation and the distances say, of the last
-/// stretch from onset to onset: there a period is a whole part of the length, so its multiples are
-/// told from other frequencies. What is twice as high as phases usually are is cut off.
+/// FTIO's confidence: the mean of those of the spectrum, the autocorrelation and the distances,
+/// over the last interval from onset to onset: there the period divides the length, so its
+/// harmonics are distinct from other frequencies. Values above twice the usual height of phases are
+/// cut off.
 double confidence_of(std::span<const double> values, const Try& made) {
   const Stretch& last = made.stretches.back();
   const auto begin = static_cast<size_t>(last.begin_s), end = static_cast<size_t>(last.end_s);
@@ -218,7 +221,7 @@ double variation(std::span<const double> values) {
   return squares == 0 ? 0 : std::sqrt(squares / n) / std::abs(mean);
 }
 
-/// What of a try is said, in seconds.
+/// Returns the result of a try, in seconds.
 Period told(const Series& series, const Try& made) {
   Period period;
   const auto time = [&](double sample) { return series.begin_s + series.step_s * sample; };
@@ -237,7 +240,8 @@ Period told(const Series& series, const Try& made) {
   return period;
 }
 
-/// Why there is none: too few phases at every level to tell, or enough.
+/// Returns why there is no period: too few phases at every level to decide, or enough phases that
+/// are irregular.
 Periodicity why_none(std::span<const double> values) {
   for (const Level& level : levels_of(values)) {
     if (phases_of(values, level).size() > kLeastDistances) return Periodicity::aperiodic;
@@ -245,8 +249,9 @@ Periodicity why_none(std::span<const double> values) {
   return Periodicity::too_few;
 }
 
-/// Without a trend, unless much is nothing: phases then stand on level ground. The trend is that of
-/// what lies within three quartile distances of the median: one huge phase tilts nothing.
+/// Removes the trend, unless many values equal the smallest: phases then start from a level base
+/// anyway. The trend is that of the values within three quartile distances of the median, so that
+/// one huge phase does not tilt it.
 std::vector<double> level_ground(const std::vector<double>& values) {
   std::vector<double> sorted = values;
   std::sort(sorted.begin(), sorted.end());

@@ -3,8 +3,8 @@
 
 // Does a series have a period, and which? Two ways lead to one. Its phases (phases.h) come at
 // regular distances (regular.h); or, where noise hides the phases, its spectrum has a peak that red
-// noise does not explain. Whoever finds neither says so: a series that could as well be chance is
-// aperiodic. docs/periods.md has the formulas, and how often they err.
+// noise does not explain. If neither is found, the result says so: a series that could be chance is
+// aperiodic. docs/periods.md has the formulas, and their error rates.
 #pragma once
 
 #include <vector>
@@ -35,11 +35,11 @@ struct Period {
   bool found() const {
     return verdict == blame::Periodicity::periodic || verdict == blame::Periodicity::changing;
   }
-  /// That of the last stretch.
+  /// Returns the regularity of the last interval.
   const Regularity& last() const { return stretches.back().regularity; }
 };
 
-/// Fewer samples than these say nothing.
+/// Fewer samples than this allow no result.
 inline constexpr size_t kLeastSamples = 24;
 
 Period find_period(const Series& series);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The phases of a series: stretches in which its values are high. What is high is found from the
-// values; one phase may be interrupted for much less time than lies between phases.
+// The phases of a series: intervals in which its values are high. The level of "high" is found from
+// the values; one phase may be interrupted for much less time than lies between phases.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace culprit::predict {
 
-/// A stretch of samples, of which the last is one before `end`.
+/// An interval of samples: [begin, end).
 struct Phase {
   size_t begin, end;
   size_t length() const { return end - begin; }
@@ -22,10 +22,10 @@ struct Level {
   double enter, leave;
 };
 
-/// Levels that may divide the values, each worth a try: anything at all, where much is nothing
-/// (a twentieth at least is the smallest value); Otsu's, which makes the two sides differ most from
-/// each other (IEEE Trans. SMC 9(1), 1979); and, as long as that leaves a twentieth or less above
-/// it, the same with what is above cut off, so that one huge phase hides no others.
+/// Levels that may divide the values, each worth a try: the smallest value, where at least a
+/// twentieth of the values equal it; Otsu's, which maximizes the variance between the two sides
+/// (IEEE Trans. SMC 9(1), 1979); and, as long as that leaves a twentieth or less above it, the same
+/// with the values above cut off, so that one huge phase hides no others.
 std::vector<Level> levels_of(std::span<const double> values);
 
 /// Those of the values, in order. One that had begun before the first sample is left out.
@@ -34,9 +34,9 @@ std::vector<Phase> phases_of(std::span<const double> values, Level level);
 /// Phases with less than `gap` samples in between become one.
 std::vector<Phase> joined(std::span<const Phase> phases, size_t gap);
 
-/// A gap that divides those inside of phases from those between: where gaps, in order of length,
-/// grow most, by a factor of three at least, so that `least` phases or more are left. 0: there is
-/// none.
+/// Returns a length that separates gaps inside phases from gaps between phases: where the sorted
+/// lengths grow most, by a factor of three at least, so that `least` phases or more are left. 0:
+/// there is none.
 size_t natural_gap(std::span<const Phase> phases, size_t least);
 
 /// Each value becomes the mean of `width` around it.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What findings keep of a run's course: equal intervals, each a value.
+// Series from the time series in findings: equal intervals, one value each.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -50,7 +50,7 @@ bool wanted(const Findings& f, LocationId location, const SeriesSelection& selec
   return selection.ranks.empty() || selection.ranks.contains(f.locations[location.index()].rank);
 }
 
-/// For each call path: does it, or one that it lies below, fit?
+/// Returns for each call path whether it, or a path above it, matches the pattern.
 std::vector<bool> below(const Findings& f, const std::string& pattern) {
   std::vector<bool> fits(f.callpaths.size());
   for (size_t i = 0; i < fits.size(); ++i) {

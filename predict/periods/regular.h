@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Are moments regular? The distances between them are compared with what moments at random would
-// have. All in units of the caller's.
+// Are moments regular? The distances between them are compared with those of random moments. All in
+// the caller's units.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace culprit::predict {
 
 /// Distances within this part of the usual one are said to be alike.
 inline constexpr double kAlike = 0.25;
-/// So many distances at least; of all but interruptions, this part must be a period or a few, and
-/// this one a period; and at most this part may be interruptions.
+/// The least number of distances; the part of them, without interruptions, that must be one or a
+/// few periods; the part that must be one period; and the largest part that may be interruptions.
 inline constexpr size_t kLeastDistances = 3;
 inline constexpr double kLeastShare = 0.7;
 inline constexpr double kLeastAlike = 0.6;
@@ -30,10 +30,10 @@ struct Regularity {
   size_t multiples = 0;      ///< distances of 2 or 3 periods
   size_t missed = 0;         ///< moments that did not come in these
   size_t interruptions = 0;  ///< distances of more than 3 periods
-  /// How likely as many are alike if moments come at random: see regularity_of().
+  /// The probability that as many distances are alike if moments are random: see regularity_of().
   double chance = 1;
 
-  /// Of all distances but interruptions, those of a period or a few.
+  /// Returns the part of all distances, without interruptions, that are one or a few periods.
   double share() const { return part(alike + multiples); }
   bool enough() const {
     return distances >= kLeastDistances && share() >= kLeastShare && part(alike) >= kLeastAlike &&
@@ -48,11 +48,11 @@ struct Regularity {
   }
 };
 
-/// `dead`: of a distance, what can never be without anything: a phase's length. The chance is that
-/// of a Poisson process with this dead time and the same median: of k distances, with the median
-/// itself given, the binomial tail for as many within 25 % of the median; or, if all are alike, the
-/// part of the simplex of k exponential gaps whose coefficient of variation is as small (both
-/// derived in docs/periods.md); the smaller of them, times the number of these tests.
+/// `dead`: the minimum distance of moments, which is a phase's length. The chance is that of a
+/// Poisson process with this dead time and the same median: of k distances, with the median itself
+/// given, the binomial tail for as many within 25 % of the median; or, if all are alike, the part
+/// of the simplex of k exponential gaps whose coefficient of variation is as small (both derived in
+/// docs/periods.md); the smaller of them, times the number of these tests.
 Regularity regularity_of(std::span<const double> distances, double dead);
 
 /// Where the distances change: the index of the first after it, or 0 if they do not. Welch's t of

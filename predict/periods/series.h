@@ -47,7 +47,7 @@ Result<void> check_part(const SeriesSelection& selection);
 /// Error if one of the selected ranks is not among the run's.
 Result<void> check_ranks(const SeriesSelection& selection, const std::set<uint32_t>& of_run);
 
-/// More values than these are not made of a trace.
+/// The largest number of values of a series that is made from a trace.
 inline constexpr size_t kMostSamples = size_t{1} << 20;
 
 struct TraceSeries {
@@ -56,13 +56,13 @@ struct TraceSeries {
   double wall_s = 0;        ///< up to the last event
 };
 
-/// All but waiting, in two walks over the events on `threads` threads (0: all cores). What is still
-/// under way at the end counts up to the end, but for bytes, of which nobody knows yet. Error if
-/// nothing of what is selected is there.
+/// Reads all kinds of series but waiting, in two walks over the events on `threads` threads (0: all
+/// cores). Activities that are still under way at the end count up to the end, except bytes, whose
+/// number is not known yet. Error if the selection is empty.
 Result<TraceSeries> read_series(const trace::Source& source, const SeriesSelection& selection,
                                 unsigned threads, Losses& losses);
 
-/// Waiting, of an excerpt of the whole run. Empty if nobody waits.
+/// Returns the series of waiting, from an excerpt of the whole run. Empty if no location waits.
 Result<std::vector<Series>> waiting_series(const blame::Excerpt& excerpt,
                                            const SeriesSelection& selection);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A first walk finds out how long the run is and how much there is to see, a second one fills the
-// steps. Each thread fills steps of its own, which are added up at the end.
+// A first walk finds the length of the run and the number of visits, a second one fills the steps.
+// Each thread fills its own steps, which are added up at the end.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -62,7 +62,7 @@ class SpanSink final : public trace::EventSink {
   void thread_team_end(Time) override {
     if (!teams_.empty()) teams_.pop_back();
   }
-  /// As long as this is where it is.
+  /// Valid as long as this sink is not moved.
   void give_forks(ProcessId process, ForkPlaces& all) const {
     for (const auto& [instance, place] : forks_) {
       all[{process, instance}] = {&tree_, place.node, place.outer};
@@ -84,13 +84,13 @@ class SpanSink final : public trace::EventSink {
   std::map<trace::RegionInstance, ForkPlace> forks_;
 };
 
-/// A stretch while something is the case, counted where it nests.
+/// An interval during which a condition holds; nested begins and ends are counted.
 class Stretching {
  public:
   void begin(Time time) {
     if (depth_++ == 0) since_ = time;
   }
-  /// When it began, if it is over now.
+  /// Ends one nesting level. Returns the begin of the interval, if it is over now.
   std::optional<Time> end() {
     if (depth_ == 0 || --depth_ > 0) return {};
     return since_;
@@ -116,7 +116,7 @@ struct Sums {
   }
 };
 
-/// What a thread has seen.
+/// The results of one analysis thread.
 struct Seen {
   std::map<SeriesKind, Sums> kinds;
   std::map<RegionId, Sums> stages;
@@ -155,7 +155,7 @@ class ThreadSink final : public trace::EventSink {
     if (is_io(region)) add(SeriesKind::io, io_.end(), time);
     go_back(time);
   }
-  /// A member of somebody else's team is where that was forked.
+  /// A member of another thread's team is at the call path of the fork.
   void thread_team_begin(Time time, trace::RegionInstance instance) override {
     const size_t place = path_.empty() ? tree_.at(forks_, process_, instance) : PathTree::kOutside;
     teams_.push_back(place != PathTree::kOutside);
@@ -334,7 +334,7 @@ class Reader {
     spans_ = std::vector<SpanSink>(count, SpanSink(source_.definitions(), selection_.callpath));
     std::vector<Result<void>> read(count);
     parallel_for(count, threads_, [&](size_t i) {
-      Losses again;  // the second walk tells
+      Losses again;  // the second walk counts the same again
       read[i] = source_.read(LocationId(i), spans_[i], again);
     });
     Span all;

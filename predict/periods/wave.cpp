@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The strongest frequency with its multiples, against what noise would have at any of those that
-// were looked at.
+// Compares the strongest frequency, with its multiples, with the power of noise at any of the
+// frequencies tried.
 #include "predict/periods/wave.h"
 
 #include <algorithm>
