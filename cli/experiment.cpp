@@ -184,7 +184,8 @@ void merge_stuck(const std::vector<assemble::StuckGroup>& groups, blame::Finding
   }
 }
 
-/// Whatever else could have sent it: a program that dies of this signal may have died of culprit.
+/// Returns a note if the program died of culprit's sampling signal: even if others may have sent
+/// it, culprit may have killed the program.
 std::optional<std::string> end_by_sample(const assemble::RunFacts& facts, int exit_status) {
   constexpr int kKilled = 128;  // as shells say it
   const auto signal = static_cast<int>(facts.sampling_signal);
@@ -259,7 +260,7 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());
   if (auto note = end_by_sample(facts, info.exit_status)) run.notes.push_back(std::move(*note));
-  blame::diagnose(findings);  // knows more now
+  blame::diagnose(findings);  // with the additional facts
 }
 
 bool has_raw_records(const fs::path& experiment) {

@@ -29,11 +29,11 @@ struct ExperimentInfo {
   std::string program;
   std::string date;  ///< ISO 8601, local time
   std::string job;   ///< token of the launcher's job, behind a launcher
-  /// What this experiment is about, if it was measured into another one: the anchor of an OTF2
-  /// archive, or an experiment's folder of records.
+  /// The trace of this experiment, if it lies elsewhere: the anchor of an OTF2 archive, or the
+  /// folder of records of another experiment.
   std::string trace;
   int exit_status = 0;
-  /// CPU time of all that the command started, and waited for; < 0: unknown.
+  /// CPU time of all processes that the command started and waited for; < 0: unknown.
   double user_s = -1, system_s = -1;
   uint64_t page_faults = 0;
   std::vector<std::string> selected;         ///< sentences: what was not recorded, on request
@@ -42,11 +42,11 @@ struct ExperimentInfo {
 
 std::filesystem::path info_file(const std::filesystem::path& experiment);
 std::filesystem::path findings_file(const std::filesystem::path& experiment);
-/// What is to be replayed: a folder of records, or the anchor of an OTF2 archive; the experiment's
-/// own, or the foreign one that it refers to.
+/// Returns the trace to replay: a folder of records, or the anchor of an OTF2 archive; the
+/// experiment's own, or the foreign one that it refers to.
 std::filesystem::path trace_of(const std::filesystem::path& experiment, const ExperimentInfo& info);
 
-/// Error if something is at `wanted` already, if that is named: to be said before anything is read.
+/// Error if `wanted` is given and exists already: to be checked before anything is read.
 Result<void> check_new(const std::filesystem::path& wanted);
 
 /// Makes `wanted`, or if that is empty the folder culprit.<name>.<time>[-n] under the current one.
@@ -60,8 +60,8 @@ Result<void> write_info(const std::filesystem::path& experiment, const Experimen
 /// Error if `experiment` is not an experiment folder.
 Result<ExperimentInfo> read_info(const std::filesystem::path& experiment);
 
-/// Adds to `findings` what only the measurement knows: command, libraries, overhead, notes. Its
-/// losses the analysis has been told (open_trace).
+/// Adds to `findings` the facts that only the measurement has: command, libraries, overhead, notes.
+/// Its losses are already in the analysis (open_trace).
 void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
                  blame::Findings& findings);
 

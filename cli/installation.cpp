@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 fs::path own_folder() {
   std::error_code code;
   fs::path executable = fs::read_symlink("/proc/self/exe", code);
-  // Where there is no /proc, the kernel has told how this program was started.
+  // Without /proc, the auxiliary vector has the path by which this program was started.
   const auto* const started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (code && started != nullptr) executable = fs::canonical(started, code);
   return code ? fs::current_path() : executable.parent_path();

@@ -23,7 +23,7 @@ std::filesystem::path library_folder();
 /// ../include beside it: culprit.h and culprit.f90.
 std::filesystem::path include_folder();
 
-/// What LD_PRELOAD is to name so that libculprit.so comes into a program, absolute. Error if it is
+/// Returns the absolute path for LD_PRELOAD that loads libculprit.so into a program. Error if it is
 /// missing, or if its path cannot stand in LD_PRELOAD.
 Result<std::filesystem::path> preload_library();
 

@@ -34,7 +34,7 @@ std::string file_text(const std::string& name) {
   return read_regular_file(name, Owner::anybody).value_or("");
 }
 
-/// Hydra's proxies, one a node, are all told the port of the mpiexec that they serve.
+/// Hydra's proxies, one per node, all get the port of the mpiexec that they serve.
 std::string control_port(const std::string& arguments) {
   constexpr std::string_view kOption{"--control-port\0", 15};
   const size_t at = arguments.find(kOption);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What commands need that show an analysis: its findings, named by the experiment or the file.
+// Input of commands that show an analysis: its findings, named by the experiment or the file.
 #pragma once
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every stage takes what the one before has left in the experiment's folder, so each can be
-// repeated by itself.
+// Every stage reads the results of the one before from the experiment's folder, so each can be
+// repeated separately.
 #include "cli/pipeline.h"
 
 #include <chrono>
@@ -42,7 +42,8 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// PageNames and facts of records that others have made stay as they are.
+/// Opens a trace. Names and facts are stored beside records only if these are `own`: the folders of
+/// others stay as they are.
 Result<OpenTrace> open_path(const fs::path& trace, bool own, unsigned threads, Losses& losses) {
   std::error_code ignored;
   OpenTrace opened;
@@ -93,7 +94,7 @@ Result<void> write_archive(const trace::Source& source, const fs::path& experime
                            const PipelineOptions& options) {
   const Stopwatch watch;
   const fs::path folder = archive_of(experiment).parent_path();
-  Losses lost;  // what was lost before, the experiment tells
+  Losses lost;  // earlier losses are in the experiment already
   auto written = trace::export_otf2(source, folder, options.threads, lost);
   if (written) {
     kLog.info("wrote {} ({:.1f} s)", for_display(archive_of(experiment)).string(), watch.seconds());

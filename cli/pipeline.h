@@ -29,24 +29,24 @@ struct PipelineOptions {
   TaskForOthers* others = nullptr;     ///< if there are several
 };
 
-/// From now on analyses take the user's list of what is not the program's own from `file`, if that
-/// is not empty, instead of where the variable says. An error if there is no such list.
+/// From now on analyses take the user's list of wrapper functions from `file`, if that is not
+/// empty, instead of the file that the variable names. Error if there is no such list.
 Result<void> take_wrappers(const std::string& file);
 
-/// What is to be replayed, opened.
+/// The opened trace to replay.
 struct OpenTrace {
   std::unique_ptr<trace::Source> source;
   assemble::RunFacts facts;  ///< of the measurement; of foreign archives there are none
 };
 
-/// Opens the trace of an experiment: its records, its archive, or what it refers to. PageNames and
-/// facts of records are kept with them if that can be done. `losses` also gets those of the facts:
-/// what follows depends on whether the run came to its end.
+/// Opens the trace of an experiment: its records, its archive, or what it refers to. Names and
+/// facts of records are stored with them if possible. `losses` also gets those of the facts: later
+/// stages depend on whether the run came to its end.
 Result<OpenTrace> open_trace(const std::filesystem::path& experiment, const ExperimentInfo& info,
                              unsigned threads, Losses& losses);
 
-/// Keeps in the experiment what later cannot be found out again, and writes the archive if it is
-/// wanted.
+/// Stores in the experiment the facts that cannot be determined later, and writes the archive if it
+/// is wanted.
 Result<void> complete_experiment(const std::filesystem::path& experiment,
                                  const PipelineOptions& options);
 
@@ -60,7 +60,7 @@ struct Analysis {
 Result<Analysis> analyze_experiment(const std::filesystem::path& experiment,
                                     const PipelineOptions& options);
 
-/// What the other ranks do while the first is in analyze_experiment. Returns the exit status.
+/// The part of the other ranks while the first is in analyze_experiment. Returns the exit status.
 int help_to_analyze(const PipelineOptions& options);
 
 /// Prints the page for people on stdout. `experiment` is where the findings lie; empty: nowhere.

@@ -32,8 +32,8 @@ Error current_problem() {
 
 namespace {
 
-/// Only what may be called amid anything. Another fault of the same signal happens once more, and
-/// ends the process as it would have.
+/// Calls only async-signal-safe functions. Any other fault of the same signal occurs again on
+/// return, and ends the process as it would have without this handler.
 void on_bus_error(int, siginfo_t* info, void*) {
   if (info->si_code != BUS_ADRERR && info->si_code != BUS_OBJERR) {
     signal(SIGBUS, SIG_DFL);

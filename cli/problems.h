@@ -12,10 +12,10 @@
 
 namespace culprit::cli {
 
-/// What is being caught just now, as one sentence.
+/// Returns the exception that is being handled, as one sentence.
 Error current_problem();
 
-/// What `step` returns, a Result; an error if it throws.
+/// Returns the Result of `step`; an error if it throws.
 template <class Step>
 std::invoke_result_t<Step> guarded(Step&& step) {
   try {

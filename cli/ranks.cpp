@@ -58,7 +58,7 @@ Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone) {
   const std::string& launcher = launched.value().mpi;
   if (launcher.empty()) return std::unique_ptr<replay::Transport>(new replay::Alone);
   const fs::path library = library_folder() / ("libculprit-ranks-" + launcher + ".so");
-  // Open MPI's components look for its symbols among everybody's.
+  // Open MPI's components look up its symbols in the global scope.
   void* opened = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (opened == nullptr) {
     return Error{fmt::format(

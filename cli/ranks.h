@@ -24,7 +24,7 @@ struct Launched {
   std::string mpi;  ///< "openmpi", "mpich", or "": started once
   size_t copies = 1;
 };
-/// As `get` tells it. Error: several were started, but without a way to talk.
+/// Reads the variables with `get`. Error if several were started, but cannot communicate.
 Result<Launched> launched_by(const std::function<const char*(const char*)>& get);
 
 /// To the other copies; Alone if there are none, or if `alone` says so. Once in a process.
@@ -34,7 +34,7 @@ Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone);
 /// all.
 Result<void> check_same(replay::Transport& ranks, const std::string& arguments);
 
-/// Of the first rank: what the others wait for. Whatever happens, they are told something.
+/// Rank 0's job description for the other ranks; the destructor releases them on failure.
 class TaskForOthers {
  public:
   explicit TaskForOthers(replay::Transport& ranks) : ranks_(ranks) {}

@@ -20,8 +20,8 @@ void use_terminals();
 
 /// On stdout, all of it. False if that failed.
 bool print(std::string_view text);
-/// Whether all that was written to stdout, by whatever way, has got there: asked once, at the end.
-/// What print() has failed at is no part of it.
+/// Returns whether all output to stdout, by any way, has been written: call once, at the end.
+/// Failures of print() are not included.
 bool all_was_printed();
 /// The same of a page for people, in colours if they can be seen and are wanted (NO_COLOR, TERM).
 bool print_page(std::string_view page);

@@ -45,7 +45,7 @@ struct AnalyzeArguments {
   PipelineOptions pipeline;
 };
 
-/// What the analysis did, what for, and how long it took.
+/// Prints the passes of the analysis, their purpose, and their times.
 void print_passes(const blame::Findings& findings) {
   const auto optional = blame::optional_passes();
   for (const blame::PassTime& pass : findings.passes) {
@@ -120,7 +120,7 @@ int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& trace, 
   return conclude(analysis, arguments, experiment.value());
 }
 
-/// With an output, the experiment stays as it is: there may be no room.
+/// With an output, the experiment is left unchanged: it may not be writable.
 int analyze_experiment_folder(const AnalyzeArguments& arguments) {
   const fs::path& experiment = arguments.input;
   if (auto ready = look_for_trace(experiment); !ready) return fail(ready.error());
@@ -171,7 +171,7 @@ int analyze_together(AnalyzeArguments& arguments, replay::Transport& ranks) {
   }
   arguments.pipeline.ranks = &ranks;
   if (ranks.rank() > 0) {
-    log::show_from(log::Level::error);  // the first speaks for all
+    log::show_from(log::Level::error);  // only the first copy reports
     return help_to_analyze(arguments.pipeline);
   }
   kLog.debug("sharing the analysis among {} ranks", ranks.size());

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit doctor: what this machine offers for a measurement, what is missing, which feature needs
-// it, and how to get it. Every check is a function that adds lines; none changes anything.
-// Libraries are looked at by loading them, as programs would; nothing in them is started.
+// culprit doctor: the capabilities of this machine for a measurement, with each missing part, the
+// feature that needs it, and how to get it. Every check is a function that adds lines; none changes
+// anything. Libraries are looked at by loading them, as programs would; nothing in them is started.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 
 enum class Health { good, missing, note };
 
-/// What has been found so far, and whether the main job (measuring MPI or OpenMP) works.
+/// The results so far, and whether the main job (measuring MPI or OpenMP) works.
 struct Diagnosis {
   bool collector = false;
   bool mpi = false;
@@ -209,7 +209,7 @@ void check_openmp(Diagnosis& diagnosis) {
                    best.llvm_major > 0 ? fmt::format(" (LLVM {})", best.llvm_major) : ""));
 }
 
-/// What people ask for most, tried one by one.
+/// The counters that people use most, tried one by one.
 constexpr const char* kUsualCounters[] = {"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L2_TCM",
                                           "PAPI_FP_OPS", "perf::PAGE-FAULTS"};
 

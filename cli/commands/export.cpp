@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit export: a run in the format of another tool. What needs sums reads the findings; what
-// needs events reads the trace.
+// culprit export: a run in the format of another tool. Formats of sums read the findings; formats
+// of events read the trace.
 
 #include <fmt/format.h>
 
@@ -46,7 +46,7 @@ void warn_of(const Losses& losses) {
   }
 }
 
-/// What needs the whole trace.
+/// Writes a format that needs the whole trace.
 template <class Write>
 Result<void> write_run(const ExportArguments& arguments, const Write& write) {
   if (arguments.part.given()) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit info: what is in an experiment, how large each part is, and whether it is complete. Reads
-// what lies there and analyzes nothing.
+// culprit info: the contents of an experiment, the size of each part, and whether it is complete.
+// It only reads files and analyzes nothing.
 
 #include <fmt/format.h>
 
@@ -53,7 +53,7 @@ uint64_t size_of(const fs::path& path) {
   return sum;
 }
 
-/// A page of two columns: what, and what there is to say of it.
+/// A page of two columns: a name, and its description.
 class Sheet {
  public:
   void line(std::string_view what, const std::string& words) {
@@ -126,7 +126,7 @@ void tell_status(const ExperimentInfo& info, Sheet& sheet) {
   if (!info.command.empty()) sheet.line("exit status", std::to_string(info.exit_status));
 }
 
-/// What the measurement told.
+/// Adds the facts from the measurement, for a run without findings.
 void tell_unanalyzed(const fs::path& experiment, const ExperimentInfo& info, Sheet& sheet) {
   std::error_code code;
   tell_status(info, sheet);
@@ -140,7 +140,7 @@ void tell_unanalyzed(const fs::path& experiment, const ExperimentInfo& info, She
   }
 }
 
-/// What is known of it by now.
+/// Adds the state of the experiment.
 void tell_state(const fs::path& experiment, const ExperimentInfo& info, Sheet& sheet) {
   std::error_code code;
   if (!fs::exists(findings_file(experiment), code)) {
@@ -151,7 +151,7 @@ void tell_state(const fs::path& experiment, const ExperimentInfo& info, Sheet& s
     tell_status(info, sheet);
     return sheet.line("findings.db", findings.error().sentence);
   }
-  // What is made of other experiments was no program's run, and never had a trace.
+  // A derived experiment is not a program's run, and never had a trace.
   const bool is_run = findings->run.operation == blame::Operation::none;
   if (is_run) tell_status(info, sheet);
   tell_run(*findings, sheet);

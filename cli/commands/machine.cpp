@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit machine: how much the operating system takes from programs here and, behind a launcher,
-// how long messages take. The copies that a launcher started measure together; the first speaks.
+// culprit machine: how much time the operating system takes from programs here and, behind a
+// launcher, how long messages take. The copies that a launcher started measure together; only the
+// first reports.
 
 #include <fmt/format.h>
 

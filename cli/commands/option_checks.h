@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What options refuse besides what their types do. A name that is empty because a script's variable
-// was would choose everything.
+// Checks of options beyond those of their types. A name that is empty, because a script's variable
+// was empty, would choose everything.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit stuck: asks a run that does not go on who waits for whom, and where everybody is, without
-// disturbing it: its records lie in files that can be read at any moment, and of processes on this
-// host the system tells more. Processes are not read at the same moment, so what was true of one
-// may be over for another: only what is still so a second later is said.
+// culprit stuck: shows which ranks of a hung run wait for which, and where every thread is, without
+// disturbing it: its records lie in files that can be read at any moment, and the system provides
+// more data on processes of this host. Processes are not read at the same moment, so the state of
+// one may be outdated when another is read: only states that persist for a second are shown.
 
 #include <fmt/format.h>
 
@@ -37,7 +37,8 @@ struct Arguments {
   double after_s = 2;
 };
 
-/// The clock of a run that goes on is known better from moment to moment.
+/// Start times may differ a little: the clock of a running run is estimated better from moment to
+/// moment.
 bool is_same(const StuckMember& a, const StuckMember& b) {
   constexpr double kClock = 0.05;
   return a.location == b.location && a.name == b.name && a.call == b.call &&
@@ -53,7 +54,7 @@ bool holds_member(const std::vector<StuckGroup>& groups, const StuckMember& want
   return false;
 }
 
-/// Of the later groups those of which all members were stuck before, in the same calls.
+/// Returns the later groups all of whose members were stuck before, in the same calls.
 std::vector<StuckGroup> lasting(const std::vector<StuckGroup>& before,
                                 std::vector<StuckGroup> later) {
   std::erase_if(later, [&](const StuckGroup& group) {
@@ -63,8 +64,8 @@ std::vector<StuckGroup> lasting(const std::vector<StuckGroup>& before,
   return later;
 }
 
-/// Of a run that goes on: looks again until somebody is stuck for sure, somebody goes on, or nobody
-/// has for as long as is asked.
+/// Watches a running run: looks again until a thread is certainly stuck, a thread makes progress,
+/// or none has for the requested time.
 Result<RunState> watch(const fs::path& experiment, const Arguments& arguments) {
   const auto begin = std::chrono::steady_clock::now();
   const std::chrono::duration<double> patience(arguments.after_s + 1);

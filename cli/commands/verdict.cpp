@@ -15,7 +15,8 @@ namespace {
 
 constexpr log::Component kLog("analyze");
 
-/// What a program that was killed leaves undone is not missing from its records.
+/// Returns whether a loss is due to an early end: unfinished work of a killed program is not
+/// missing from its records.
 bool is_of_early_end(std::string_view loss) {
   return loss == text(LossKind::incomplete_collectives).id ||
          loss == text(LossKind::unmatched_receives).id;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Can findings be relied on? What is wrong with them goes to stderr and into the exit status, so
+// Are findings reliable? Their problems are printed on stderr and determine the exit status, so
 // that scripts notice, too.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace culprit::cli {
 
-/// Says what speaks against relying on findings. Returns 0, kContradiction if an identity of the
-/// analysis does not hold, kDamaged if records are damaged or missing (a loss of data, other than
-/// what a program leaves undone that ends early), or kStuck if the run hung; `experiment` is where
-/// they lie.
+/// Prints the reasons why findings may be unreliable. Returns 0, kContradiction if an identity of
+/// the analysis does not hold, kDamaged if records are damaged or missing (a loss of data, other
+/// than what a program leaves undone that ends early), or kStuck if the run hung; `experiment` is
+/// where they lie.
 int judge(const blame::Findings& findings, const std::filesystem::path& experiment);
 
 }  // namespace culprit::cli

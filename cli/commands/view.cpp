@@ -41,11 +41,11 @@ struct ViewArguments {
   uint16_t port = 0;
 };
 
-/// Of a part that a served page asks for: as many as it draws.
+/// The largest number of events of a part that a served page requests: as many as it draws.
 constexpr size_t kMostOfPart = 60'000;
 
-/// The run's single events, if its trace is still there. What it lacks does not keep anybody from
-/// looking at the findings.
+/// Returns the run's single events, if its trace is still there. Without them the page shows the
+/// findings only.
 std::optional<blame::Excerpt> excerpt_for(const ViewArguments& arguments,
                                           const OpenFindings& opened) {
   std::error_code code;
@@ -96,7 +96,7 @@ std::optional<double> number(const WebRequest& request, const char* name) {
   return end == given->second.c_str() ? std::nullopt : std::optional(value);
 }
 
-/// What of the run's events lies in the part that the query names, packed as in the page.
+/// Returns the run's events in the part that the query names, packed as in the page.
 WebAnswer part_for(const WebRequest& request, const OpenFindings& opened,
                    const std::optional<blame::Excerpt>& excerpt) {
   PartOptions options;

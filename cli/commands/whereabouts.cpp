@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// In runs of thousands of ranks most say the same: they share a line.
+// In runs of thousands of ranks most are at the same place: they share a line.
 #include "cli/commands/whereabouts.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 using assemble::RunState;
 using assemble::Whereabouts;
 
-/// Threads of which the same is said.
+/// Threads that share a line.
 struct Place {
   const Whereabouts* first = nullptr;
   std::vector<std::string> names;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where each thread of a run is, in lines for a reader, and since when none of them went on.
+// Where each thread of a run is, as lines of text, and how long none has made progress.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace culprit::cli {
 
-/// Seconds since the last sign that anybody went on; 0 if somebody computes.
+/// Returns the seconds since the last sign of progress; 0 if a thread computes.
 double idle_seconds(const assemble::RunState& state);
 
 /// A line for each, or for several that are at the same place; each ends with a line feed.

@@ -33,8 +33,8 @@ bool is_one_of(int signal, std::initializer_list<int> signals) {
   return std::find(signals.begin(), signals.end(), signal) != signals.end();
 }
 
-/// What the system tells culprit of itself: it wrote to a closed pipe or a file as large as may be,
-/// or it used as much CPU time.
+/// Returns whether the system sent a signal because of culprit itself: it wrote to a closed pipe,
+/// or exceeded a limit of file size or CPU time.
 bool is_about_culprit(const siginfo_t& signal) {
   if (is_one_of(signal.si_signo, {SIGPIPE, SIGXFSZ})) {
     return signal.si_code > 0 || (signal.si_code == SI_USER && signal.si_pid == getpid());
@@ -54,7 +54,7 @@ void send(pid_t child, const siginfo_t& signal) {
   }
 }
 
-/// Waits for a child, and sees to it that it gets the signals that are for it.
+/// Waits for a child, and forwards the signals that are meant for it.
 class Watch {
  public:
   Watch(HeldSignals& held, pid_t child, const Attendance& attendance)
@@ -82,7 +82,7 @@ class Watch {
     for (pid_t got = -1; (got = waitpid(child_, &status, WNOHANG | WUNTRACED | WCONTINUED)) != 0;) {
       if (got < 0) {
         if (errno == EINTR) continue;
-        return true;  // somebody else's: its status is lost
+        return true;  // reaped elsewhere: its status is lost
       }
       stopped_ = WIFSTOPPED(status);
       if (WIFSTOPPED(status) || WIFCONTINUED(status)) continue;
@@ -188,7 +188,7 @@ ChildResult run_apart(HeldSignals& held, const std::function<void()>& work,
   if (child > 0) return watch(held, child, attendance);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kFailure);
-  // What is meant for the program, and comes too late, ends nothing.
+  // A signal that is meant for the program, and comes too late, must not end culprit.
   for (int signal = 1; signal <= SIGRTMAX; ++signal) {
     if (!ends_culprit(signal)) ::signal(signal, SIG_IGN);
   }

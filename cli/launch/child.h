@@ -21,9 +21,9 @@ struct ChildResult {
   bool interrupted = false;  ///< culprit was told to end (INT, TERM, HUP) while it ran
 };
 
-/// What is done while a child runs.
+/// Actions while a child runs.
 struct Attendance {
-  /// Written to stderr at once when another process tells this one to end: a batch system may kill
+  /// Written to stderr at once when another process asks this one to end: a batch system may kill
   /// it before the child is gone.
   std::string farewell = {};
   std::function<void()> every_second = {};
@@ -37,11 +37,11 @@ ChildResult run_child(HeldSignals& held, const std::vector<std::string>& command
                       const std::vector<std::string>& environment,
                       const Attendance& attendance = {});
 
-/// Does `work` in a process of its own, so that whatever becomes of it this one goes on. Signals
-/// that end no program but by its own will do not end that one.
+/// Does `work` in a separate process, so that this one continues whatever happens to it. Signals
+/// that do not end culprit (ends_culprit) are ignored there.
 ChildResult run_apart(HeldSignals& held, const std::function<void()>& work,
                       const Attendance& attendance = {});
-/// Those that do.
+/// Returns whether a signal ends or stops culprit; others are meant for the measured program.
 bool ends_culprit(int signal);
 
 /// 0 if the program can be found and executed, else 126 or 127 as a shell would return.

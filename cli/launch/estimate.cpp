@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A table of what there is, the largest first, and below it the options that would leave out most
-// of it.
+// A table of the parts of the trace, the largest first, and below it the options that would leave
+// out most of it.
 #include "cli/launch/estimate.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ using assemble::Estimate;
 using assemble::EstimateRow;
 
 constexpr size_t kRows = 12;
-/// What can be left out is worth naming from this share of the records on.
+/// An option is suggested if it leaves out at least this share of the records.
 constexpr double kWorthNaming = 0.1;
 
 std::string mib(double bytes) {
@@ -38,7 +38,7 @@ std::string table(const Estimate& estimate) {
   size_t shown = 0;
   for (const EstimateRow& row : estimate.rows) {
     if (shown++ == kRows) break;
-    // What a probe calls itself comes from the records.
+    // The name of a probe comes from the records.
     const std::string what = report::shortened(printable(row.what), 38);
     text += fmt::format(
         "  {} {:>12} {:>9.1f} {:>8} {:>8}  {}\n", report::left(what, 38),

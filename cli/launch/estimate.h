@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `--estimate` tells: how large the trace of such a run is, what makes it so, and what to
+// The output of `--estimate`: the size of the trace of such a run, its largest parts, and what to
 // leave out.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which word of a launcher's command line is the program is the launcher's knowledge. So each word
-// is looked at: what is no program that was compiled for this is no matter.
+// Only the launcher knows which word of its command line is the program. So each word is examined:
+// words that are not instrumented programs are ignored.
 #include "cli/launch/exclude.h"
 
 #include <fmt/format.h>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Keeps a mark beside the records (trace/raw/raw.h, RawHeartbeat) of when the measured program was
-// last known to run. A program that is killed says no more, and calls that never returned leave no
-// time of their own: how long they had waited is known from this alone. It costs one small write a
-// second, by culprit itself; where the whole job is killed, the last one stays.
+// last known to run. A killed program writes no further records, and calls that never returned have
+// no end time: only this mark shows how long they had waited. It costs one small write per second,
+// by culprit itself; if the whole job is killed, the last mark remains.
 #pragma once
 
 #include <filesystem>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A signal that came to the whole group, culprit and the witness each got from the same sender at
-// about the same time. Ordinary signals do not count: two that come before one has been taken are
-// one, in the witness as in the program. So one that the witness has had stands for all of its kind
-// that come to culprit within a moment. Real-time signals count.
+// A signal to the whole process group reaches culprit and the witness from the same sender at about
+// the same time. Ordinary signals are not queued: two that come before one has been taken merge
+// into one, in the witness as in the program. So one that the witness has had stands for all of its
+// kind that reach culprit within kMoment. Real-time signals are queued and counted.
 #include "cli/launch/held_signals.h"
 
 #include <time.h>
@@ -16,7 +16,7 @@
 namespace culprit::cli {
 namespace {
 
-/// Until the last process of a group has been sent what the first has had.
+/// The longest time until a signal to a group has reached its last process.
 constexpr std::chrono::milliseconds kMoment{20};
 /// How long the witness may be ahead of culprit.
 constexpr std::chrono::milliseconds kAhead{250};

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Signals that come while culprit stands in front of a program: they are kept, so that none of them
-// ends culprit or is lost, and given out to whoever looks after the program. Those that the program
-// has had by itself are told from those for culprit alone by a witness.
+// Signals that arrive while culprit runs a program: they are held, so that none of them ends
+// culprit or is lost, and handed to the code that watches the program. A witness process
+// distinguishes signals that the program has received itself from those for culprit alone.
 #pragma once
 
 #include <signal.h>
@@ -16,8 +16,8 @@
 
 namespace culprit::cli {
 
-/// From its making on no signal does anything by itself. In the end those that nobody asked for are
-/// forgotten, and all is as before. MT: for a process of one thread.
+/// From its construction on, no signal has an effect by itself. The destructor drops the signals
+/// that were not taken, and restores the previous state. MT: for a process of one thread.
 class HeldSignals {
  public:
   using Clock = std::chrono::steady_clock;

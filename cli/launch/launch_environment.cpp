@@ -4,7 +4,7 @@
 // See launch_environment.h. Open MPI takes names to carry in two ways that exclude each other: -x
 // on its command line, and a variable. The variable does no harm to other launchers, so it is what
 // culprit uses; where the command line has -x already (which only Open MPI knows), further -x go
-// beside it. Slurm carries everything unless it is told a list, by srun's --export, or by the
+// beside it. Slurm carries everything unless a list is given, by srun's --export, or by the
 // variable that `sbatch --export` leaves to the sruns in its script: culprit's names join the list.
 
 #include "cli/launch/launch_environment.h"
@@ -101,8 +101,8 @@ std::string in_capitals(std::string text) {
   return text;
 }
 
-/// What Slurm is told to export, and our names with it. Values in it may hold quoted commas, so it
-/// is not taken apart.
+/// Returns Slurm's export list with our names added. Values in it may contain quoted commas, so it
+/// is not split.
 std::string with_ours(const std::string& exported, const std::vector<std::string_view>& names) {
   const std::string said = in_capitals(exported);
   if (said.empty() || said == "ALL" || said.starts_with("ALL,") || said.ends_with(",ALL") ||

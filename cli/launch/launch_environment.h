@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the measured program's environment says to the collector:
+// The variables in the measured program's environment that configure the collector:
 //   LD_PRELOAD               libculprit-preload.so, in front of what is there
 //   CULPRIT_...              the settings of base/settings.def that somebody gave a value
 //   OPENCL_LAYERS, ...       the probes that runtimes open (probes.def)
 //   ASAN_OPTIONS             what lets AddressSanitizer run behind us, after the user's options
-// Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open MPI
-// only what it is told to, and srun, once it is told something, no more than that.
+//   Launchers carry their own environment to local ranks; hydra and srun to remote ones too, Open
+//   MPI only the variables on its list, and srun, once a list is given, only those on it.
 #pragma once
 
 #include <filesystem>

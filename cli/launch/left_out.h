@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What this build of culprit lacks, since something was not there when it was configured
-// (culprit_left_out() in cmake/Product.cmake): the difference between "not built" and "not on this
-// machine".
+// The parts that this build of culprit lacks, because a dependency was missing when it was
+// configured (culprit_left_out() in cmake/Product.cmake): the difference between "not built" and
+// "not on this machine".
 #pragma once
 
 #include <span>

@@ -4,8 +4,8 @@
 // See measure.h. The order is: refuse a command line that is wrong in itself, before anything is
 // made; make the folder; run the program; process the records even if it failed; pass on its exit
 // status. A job may have waited for days: where the folder cannot be made, the program runs without
-// being measured, and what goes wrong after it has run is said and changes no status. A folder that
-// holds no data when all is done is removed.
+// being measured, and failures after it has run are reported and change no status. A folder that
+// contains no data at the end is removed.
 
 #include "cli/launch/measure.h"
 
@@ -52,7 +52,7 @@ ExperimentInfo describe(const MeasureOptions& options) {
   return info;
 }
 
-/// What the measurement uses, and what it has to do without.
+/// Logs the parts that the measurement uses, and those that it must do without.
 void log_settings(const LaunchSettings& settings) {
   kLog.debug("preloading {}", settings.preload.string());
   for (size_t i = 0; i < kProbes.size(); ++i) {
@@ -64,7 +64,7 @@ void log_settings(const LaunchSettings& settings) {
   }
 }
 
-/// What the collector is told of OpenMP; empty: to leave it alone.
+/// Returns the collector's OpenMP setting; empty: leave OpenMP alone.
 std::string openmp_runtime(const GivenSettings& given) {
   const auto way = given.value<Setting::openmp>();
   if (given.value<Setting::no_openmp>() || way == "none") return "";
@@ -103,7 +103,7 @@ ChildResult run_measured(HeldSignals& held, const MeasureOptions& options,
     fail(launch.error());
     launch = Launch{options.command, inherited_environment()};
   }
-  // Of thousands of ranks, not all shall write to one file every second.
+  // With thousands of ranks, not all of them should write to one file every second.
   const bool in_front = !farewell.empty();
   assemble::look::WhereaboutsKeeper keeper(experiment);
   assemble::machine::MachineKeeper machine(experiment);
@@ -156,7 +156,7 @@ void finish(const MeasureOptions& options, const fs::path& experiment, int statu
     return;
   }
   if (options.settings.value<Setting::estimate>()) return print_estimate(experiment);
-  // Who ended the command may end culprit, too, before it is done.
+  // The sender of the signal that ended the command may end culprit, too, before it is done.
   if (status != 0) {
     kLog.warning(
         "the command ended with status {}; if no report follows, `culprit analyze {}` shows what "
@@ -197,7 +197,7 @@ int explain_unstarted(const MeasureOptions& options, const ChildResult& child) {
   return child.status;
 }
 
-/// What keeps culprit from measuring is no reason for a job to be lost.
+/// Runs the program without measuring: a failure of culprit must not cost the user a job.
 int run_unmeasured(HeldSignals& held, const MeasureOptions& options, const Error& why) {
   kLog.error("{}; the program runs without being measured", why.sentence);
   const ChildResult child = run_child(held, options.command, inherited_environment());

@@ -45,7 +45,7 @@ std::string static_program_among(const std::vector<std::string>& command) {
   return "";
 }
 
-/// What to do about an errno with which processes could not write.
+/// Returns advice for the errno with which processes failed to write.
 std::string_view remedy_of(int refusal) {
   switch (refusal) {
     case ENOSPC:

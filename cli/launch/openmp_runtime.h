@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// LLVM's OpenMP runtime, which culprit puts under programs that gcc built: libgomp tells tools
-// nothing of what its threads do.
+// LLVM's OpenMP runtime, which culprit substitutes in programs built by gcc: libgomp has no tool
+// interface that reports the activity of its threads.
 #pragma once
 
 #include <filesystem>

@@ -3,7 +3,7 @@
 
 // See rendezvous.h. Everything rests on three steps that file systems, NFS too, do in one: mkdir,
 // link and rename. A name left behind by a job that was killed, whose token came again, is
-// recognised by this rank's own start mark: nobody starts twice in one job.
+// recognised by this rank's own start mark: no rank starts twice in one job.
 
 #include "cli/launch/rendezvous.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What of a run is recorded, as the settings say it, in sentences for the report.
+// The recorded part of a run, by the settings, in sentences for the report.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace culprit::cli {
 
-/// What a reader of the result must know of it.
+/// Returns the sentences that a reader of the result must know.
 std::vector<std::string> sentences_of(const GivenSettings& settings);
 
 }  // namespace culprit::cli

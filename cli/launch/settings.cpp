@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An option wins over a variable. What makes no sense is refused with a sentence that says what
-// would.
+// An option takes precedence over a variable. An invalid value is refused with a sentence that says
+// which values are valid.
 #include "cli/launch/settings.h"
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ std::string_view first_unknown(std::string_view events) {
   return unknown;
 }
 
-/// What is wrong with what was given, behind the setting's name.
+/// Returns the error about an invalid value, to follow the setting's name.
 std::string complaint(const Shape& shape, std::string_view given) {
   using Kind = Shape::Kind;
   const auto is_not = [&](const std::string& what) {

@@ -22,7 +22,7 @@ std::string listed(std::string_view words);
 
 class GivenSettings {
  public:
-  /// What the user said; empty: nothing.
+  /// The user's value of a setting; empty: not given.
   std::string& operator[](Setting setting) { return texts_[static_cast<size_t>(setting)]; }
   const std::string& operator[](Setting setting) const {
     return texts_[static_cast<size_t>(setting)];
@@ -41,7 +41,7 @@ class GivenSettings {
     return read;
   }
 
-  /// What of it is for the measured program.
+  /// Returns the settings for the measured program.
   std::vector<std::pair<Setting, std::string>> for_program() const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char kName[] = "signal-witness";
 constexpr int kPatience_ms = 1000;
-/// More than anybody sends at once; others wait for the next question.
+/// More signals than are sent at once in practice; further ones wait for the next query.
 constexpr size_t kMost = 64;
 
 struct Testimony {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether a signal was for culprit alone, or for its whole process group, the measured program
-// included: the signal itself does not tell. So a process stands in the group that has nothing to
-// do but to keep the signals that come. What culprit gets and the witness does not was meant for
-// culprit, and is handed on; what both get the program has had by itself, be it that the terminal,
-// kill(2) or a batch system sent it to all.
+// Decides whether a signal was for culprit alone, or for its whole process group including the
+// measured program, which the signal itself does not show. So a witness process in the group only
+// collects the signals that it receives. A signal that culprit gets and the witness does not was
+// meant for culprit, and is forwarded; if both get it, the program has received it itself, because
+// the terminal, kill(2) or a batch system sent it to all.
 #pragma once
 
 #include <signal.h>

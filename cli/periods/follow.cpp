@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A look at a run that goes on takes as long as reading its records. The next one begins when it is
-// due, or at once if that has passed.
+// An update about a running run takes as long as reading its records. The next one begins when it
+// is due, or at once if it is late.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr log::Component kLog("periods");
-/// So long a program may take to its first record.
+/// The longest time that a program may take until its first record.
 constexpr std::chrono::seconds kLongestStart{60};
 
 std::string told(const PeriodsArguments& arguments, const FoundPeriods& found) {
@@ -62,7 +62,7 @@ int follow_periods(const PeriodsArguments& arguments) {
       has_told = true;
       if (!print(told(arguments, *found))) return fail(lost_output());
     } else {
-      why = found.error();  // perhaps nothing of it yet
+      why = found.error();  // perhaps the selected part has not begun yet
     }
     due = std::max(due + std::chrono::duration_cast<Clock::duration>(
                              std::chrono::duration<double>(arguments.every_s)),

@@ -109,7 +109,7 @@ Result<Found> find_series(const PeriodsArguments& arguments) {
   return from_source(*opened->source, arguments, /*runs=*/false);
 }
 
-/// More calls than values: what is faster than these looks like something slower.
+/// Warns of more calls than values: faster periods would look like slower ones (aliasing).
 void warn_of_speed(const Series& series) {
   if (series.source != blame::SeriesSource::trace || series.pieces <= series.values.size()) return;
   kLog.warning(
@@ -125,7 +125,8 @@ std::string part_of(const Series& series, const PeriodsArguments& arguments) {
   return (series.part.empty() ? "" : series.part + ", ") + "ranks " + arguments.ranks;
 }
 
-/// What was asked for by name and is not there would look like something without a period.
+/// Error if a series that was requested by name is missing: it would look like one without a
+/// period.
 Result<void> check_all_there(const Found& found, const PeriodsArguments& arguments) {
   if (found.began_ns) return {};  // it may still come
   const auto is_there = [&](std::string_view kind) {
@@ -160,7 +161,7 @@ Result<FoundPeriods> look_for_periods(const PeriodsArguments& arguments) {
     each.part = part_of(each, arguments);
     warn_of_speed(each);
     const predict::Period period = predict::find_period(each);
-    // Now is when it is said, for finding it takes time, too.
+    // "Now" is the time of output, since the search takes time, too.
     found.now_s = series->began_ns ? 1e-9 * static_cast<double>(realtime_ns() - *series->began_ns)
                                    : each.end_s();
     for (auto& row : predict::found_periods(each, period, found.now_s)) found.rows.push_back(row);

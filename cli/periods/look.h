@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where culprit periods takes its series from, and what it found in them.
+// The series of culprit periods, and the periods found in them.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit mean, merge and cut, and what culprit diff has in common with them.
+// culprit mean, merge and cut, and the code that culprit diff shares with them.
 
 #include "cli/commands/derived/derive.h"
 

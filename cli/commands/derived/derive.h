@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Experiments that are made of others: findings without a trace, which report, view and export take
-// as any other.
+// Experiments derived from others: findings without a trace, which report, view and export accept
+// like any other.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit diff: what changed between two runs, or between repeats of two; and a condition on it,
+// culprit diff: the changes between two runs, or between repeats of both; and a condition on them,
 // for continuous integration.
 
 #include <fmt/format.h>
@@ -95,7 +95,7 @@ Result<Condition> parse_condition(const std::string& text) {
 
 using Runs = std::vector<const blame::Findings*>;
 
-/// A sentence if the condition holds: not if runs differ so much anyway.
+/// Returns a sentence if the condition holds and the change exceeds run-to-run noise.
 std::optional<std::string> holds(const Condition& condition, const Runs& runs_before,
                                  const Runs& runs_after) {
   const blame::FoundChange found =
@@ -109,7 +109,7 @@ std::optional<std::string> holds(const Condition& condition, const Runs& runs_be
                      change < 0 ? "-" : "+", time(std::abs(change)), time(before), time(after));
 }
 
-/// A run that stands there twice says nothing of how much runs differ.
+/// Error if a run is given twice: it would show no run-to-run noise.
 Result<void> check_repeats(const DiffArguments& arguments) {
   if (arguments.before.size() + arguments.after.size() <= 2) return {};
   std::set<fs::path> known;
@@ -125,7 +125,7 @@ Result<void> check_repeats(const DiffArguments& arguments) {
   return {};
 }
 
-/// The difference, once all that may be wrong with what is asked for has been said.
+/// Returns the difference, after all checks of the arguments.
 Result<blame::Findings> difference_of(const DiffArguments& arguments, const Runs& before,
                                       const Runs& after, const std::vector<fs::path>& inputs) {
   std::vector<std::string> names;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // culprit model: how figures of runs depend on the number of ranks, of threads, or a parameter of
-// the program. Of the latter it is told when a run is measured (run --param), or here.
+// the program. The latter is given when a run is measured (run --param), or here.
 
 #include <fmt/format.h>
 
@@ -117,7 +117,7 @@ Result<std::map<std::string, double>> targets_of(const std::vector<std::string>&
   return parse_parameters(list);
 }
 
-/// Where figures come from, and what is told of it.
+/// The source of the figures, and its description for messages.
 struct Source {
   predict::Measurements measurements;
   blame::Findings told;  ///< program, inputs, losses, notes

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit periods: the period of what a run does again and again, and when it does so next.
+// culprit periods: the period of a run's recurring phases, and when the next one is expected.
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 using blame::SeriesKind;
 
-/// An experiment of the run's findings with these.
+/// Makes an experiment of the run's findings with these periods.
 int keep_periods(const PeriodsArguments& arguments, const FoundPeriods& found) {
   auto opened = open_findings(arguments.input);
   if (!opened) return fail(opened.error());
@@ -33,7 +33,7 @@ int keep_periods(const PeriodsArguments& arguments, const FoundPeriods& found) {
                       arguments.output);
 }
 
-/// What contradicts itself on the command line.
+/// Error if options on the command line contradict each other.
 Result<void> check(const PeriodsArguments& arguments) {
   if (arguments.input.empty() == arguments.values.empty()) {
     return Error{"name an experiment, or a file of values with --csv"};

@@ -107,7 +107,7 @@ Result<void> move_run(const predict::Machine& recorded, const WhatIfArguments& a
   return {};
 }
 
-/// What machines' files say of noise and messages.
+/// Sets noise and message times from the files of machines.
 Result<void> set_machines(const WhatIfArguments& arguments, predict::Scenario& scenario) {
   std::optional<predict::Machine> recorded;
   if (!arguments.recorded_on.empty()) {
@@ -246,7 +246,7 @@ int keep(predict::Prediction prediction, const WhatIfArguments& arguments,
   const int status =
       keep_derived(std::move(findings), blame::Operation::what_if, {arguments.input}, folder);
   if (status != 0) return status;
-  Losses told;  // the findings tell of them
+  Losses told;  // the findings contain them
   auto written = trace::export_otf2(*prediction.trace, folder / "trace", arguments.jobs, told);
   return written ? 0 : fail(written.error());
 }
