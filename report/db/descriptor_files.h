@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // SQLite opens files by name, follows links on the way, and looks for journals beside them, which
-// it plays into whatever it finds. In a folder from somebody else it must not: here it is given
-// files that are open already, one a database, and no other. What it wants temporarily it keeps in
-// memory.
+// it applies to the file. In a folder of another user it must not: here it only gets files that are
+// open already, one per database. Its temporary data stay in memory.
 #pragma once
 
 #include <string>

@@ -144,7 +144,7 @@ void write_all(Database& database, const Findings& f) {
 
 class Reader {
  public:
-  /// `room`: bytes of memory that what is read may take.
+  /// `room`: the bytes of memory that the loaded rows may take.
   Reader(Database& database, uint64_t room) : database_(database), room_(room) {}
 
   template <class Row>
@@ -171,7 +171,7 @@ class Reader {
     for (Row& row : rows<Row>()) sentences.push_back(std::move(row.sentence));
     return sentences;
   }
-  /// All tables are tables, and all words such that findings may have.
+  /// Returns whether all tables are real tables (no views), and all words are known spellings.
   bool understood() const { return plain_tables_ && knows_words_; }
   bool had_room() const { return room_ > 0; }
 
@@ -197,7 +197,8 @@ class Reader {
   void fetch(Statement& s, T& value) {
     value = static_cast<T>(s.integer());
   }
-  /// Losses of other builds are shown; a severity that this one does not know is the worst.
+  /// Losses of other builds are shown; a severity that this build does not know counts as the
+  /// worst.
   void fetch(Statement& s, Severity& value) { value = severity_named(s.text()); }
   template <Word E>
   void fetch(Statement& s, E& value) {
@@ -241,7 +242,7 @@ Findings read_all(Reader& file) {
   return f;
 }
 
-/// Ids index the lists from here on: a file that somebody edited must not lead outside them.
+/// Checks ids, which index the lists from here on: an edited file must not lead outside them.
 bool ids_in_range(const Findings& f) {
   bool good = true;
   const auto check_row = [&](const auto& row) {
@@ -305,8 +306,8 @@ uint64_t written_in(const RegularFile& file) {
   return bytes;
 }
 
-/// What rows of a file of so many bytes can take in memory. Pages that refer to each other may hold
-/// any number of rows.
+/// Returns the memory that rows of a file of this size may take. A limit is needed, because pages
+/// that refer to each other may hold any number of rows.
 uint64_t room_for(uint64_t bytes) {
   constexpr uint64_t kLeast = 64 << 20, kTimes = 64;
   return std::min(kLeast + kTimes * bytes, available_memory() / 2 + 1);

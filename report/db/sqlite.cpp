@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See sqlite.h. What is read may come from anybody: what a schema can make SQLite do is switched
-// off, and what it may take is limited.
+// See sqlite.h. Input may come from an untrusted source: features that a schema could trigger in
+// SQLite are switched off, and its resources are limited.
 
 #include "report/db/sqlite.h"
 

@@ -39,9 +39,9 @@ class Database {
   int64_t number(const std::string& sql);
 
   bool ok() const { return failure_.empty(); }
-  /// What SQLite said of the first failure.
+  /// SQLite's message of the first failure.
   const std::string& failure() const { return failure_; }
-  /// Closes the file; what was wrong with that counts as a failure too.
+  /// Closes the file; an error on closing counts as a failure, too.
   void close();
 
  private:

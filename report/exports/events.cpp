@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Events in order of time, in columns, with what a program that looks for patterns asks for at each
-// (EARL's pointers: F. Wolf, B. Mohr: EARL, HPCN 1999): of a leave its enter, of a receipt its
-// send, and of everything the enter of the function that it happened in. Sixteen bytes ("culprit
-// events 1"), eight with the length of a description in JSON, the description, the columns as they
-// lie.
+// Events in order of time, in columns, with the links that a pattern search needs (EARL's pointers:
+// F. Wolf, B. Mohr: EARL, HPCN 1999): from a leave to its enter, from a receipt to its send, and
+// from every event to the enter of its function. Sixteen bytes ("culprit events 1"), eight with the
+// length of a description in JSON, the description, the columns as they lie.
 
 #include <algorithm>
 #include <array>
@@ -94,7 +93,8 @@ std::vector<Event> in_order(const std::vector<Event>& listed) {
   return sorted;
 }
 
-/// For each event the enter of the function that it happened in; of an enter, that of its caller.
+/// Returns for each event the enter of the function in which it occurred; for an enter, that of its
+/// caller.
 std::vector<uint32_t> enclosing(const std::vector<Event>& events, size_t locations) {
   std::vector<std::vector<uint32_t>> open(locations);
   std::vector<uint32_t> enters(events.size(), kNone);

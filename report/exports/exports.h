@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Runs in the formats of other tools. Each is a file of its own with one function, and a row of
-// exports.def. Those of findings know sums; those of excerpts know what happened when; those of
-// runs read all of the trace as they need it.
+// exports.def. Exports of findings have sums; those of excerpts have single events with times;
+// those of runs read the whole trace themselves.
 #pragma once
 
 #include <filesystem>
@@ -29,7 +29,7 @@ struct ExcerptExport {
   Result<void> (*write)(const blame::Excerpt& excerpt, const std::filesystem::path& output);
 };
 
-/// Of a whole trace, on `threads` threads (0: all cores).
+/// Exports a whole trace, on `threads` threads (0: all cores).
 struct RunExport {
   std::string_view name, summary;
   Result<void> (*write)(const trace::Source& source, const std::filesystem::path& output,

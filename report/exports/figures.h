@@ -45,8 +45,8 @@ void each_value(const blame::Findings& findings, FigureId figure,
 /// By call path, over all locations.
 std::vector<double> sum_over_locations(const blame::Findings& findings, FigureId figure);
 
-/// For formats that hold amounts of time: an error if there is less than nothing of one of these
-/// figures anywhere, as in differences of runs and what older versions made of these.
+/// For formats of non-negative times: an error if one of these figures is negative anywhere, as in
+/// differences of runs and in findings that older versions derived from these.
 Result<void> refuse_negative(const blame::Findings& findings, std::span<const FigureId> figures,
                              std::string_view format);
 

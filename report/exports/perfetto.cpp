@@ -112,7 +112,8 @@ class Perfetto {
     track(id, name, parent, [](Message<Track>&) {});
   }
 
-  /// Those that have a track: also who is left out, if an arrow comes from there or goes there.
+  /// Returns the locations that need a track, including left-out ones at which an arrow starts or
+  /// ends.
   std::vector<bool> locations_with_events() const {
     std::vector<bool> shown(excerpt_.locations.size());
     const auto show = [&](LocationId id) {

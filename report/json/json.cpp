@@ -34,7 +34,7 @@ Json with_sentences(const JsonValues& values, const Row& row, const char* key,
   return object;
 }
 
-/// What was never measured is unknown together.
+/// If the time without a core was not measured, the time on a core is unknown, too.
 Json processes_of(const Findings& f, const JsonValues& values) {
   return list(f.processes, [&](const blame::FoundProcess& row) {
     Json object = values.row(row);
@@ -46,7 +46,7 @@ Json processes_of(const Findings& f, const JsonValues& values) {
 /// Groups of those that wait for each other.
 Json stuck_of(const Findings& f, const JsonValues& values) {
   Json groups = Json::array();
-  size_t next = 0;  // helpers stand in the order of whom they could have helped
+  size_t next = 0;  // helpers are in the order of the stuck locations that wait for them
   for (size_t i = 0; i < f.stuck.size(); ++i) {
     const blame::FoundStuck& row = f.stuck[i];
     if (i == 0 || row.group_id != f.stuck[i - 1].group_id) {

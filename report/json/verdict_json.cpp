@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The same values that the sentence is made of, each under a key of its own.
+// The values that the sentence is made of, each under a separate key.
 #include "report/json/verdict_json.h"
 
 #include <nlohmann/json.hpp>
@@ -52,7 +52,7 @@ Json tile_json(const TileTotal& total, const Findings& findings) {
           {"callpath", name_of(findings, total.callpath)}};
 }
 
-/// What nothing explains; null if all is.
+/// Returns the unexplained time; null if all time is explained.
 Json audit_json(const Audit& audit, const Findings& findings) {
   if (!audit.callpath.valid()) return {};
   Json locations = Json::array();
@@ -67,7 +67,7 @@ Json audit_json(const Audit& audit, const Findings& findings) {
           {"end_s", audit.end_s}};
 }
 
-/// When the first cause costs, and whether it moves; null if that is not known.
+/// Returns when the first cause costs, and whether it moves; null if unknown.
 Json when_json(const Verdict& verdict, const Findings& findings) {
   if (verdict.causes.empty()) return {};
   const blame::FoundDistribution* const row = over_time(findings, verdict.causes.front());
@@ -83,7 +83,7 @@ Json when_json(const Verdict& verdict, const Findings& findings) {
           {"change_s", row->change_s}};
 }
 
-/// What a change of the first cause would bring; null if that is not known.
+/// Returns the gain of a change of the first cause; null if unknown.
 Json gain_json(const Verdict& verdict, const Findings& findings) {
   if (verdict.causes.empty()) return {};
   const blame::FoundFunctionGain* const row = gain_of(findings, verdict.causes.front());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The verdict as data (verdict.h). docs/findings-db.md says what the keys mean.
+// The verdict as data (verdict.h). docs/findings-db.md explains the keys.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

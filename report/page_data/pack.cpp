@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each table is written column by column. What a value is (a time, a name, an id) decides how a
-// column is kept, so a new field of findings.def is in the page without a line here.
+// Each table is written column by column. The type of a value (a time, a name, an id) decides how
+// its column is stored, so a new field of findings.def is in the page without a change here.
 
 #include "report/page_data/pack.h"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a page for the browser is given: all findings and, if there is one, an excerpt of the run,
-// as columns of numbers that a browser uses as they lie there. The tables and columns are those of
-// findings.def and of pack.cpp's excerpt rows; page/src/data.js is the reader.
+// The data of a page for the browser: all findings and, if there is one, an excerpt of the run, as
+// columns of numbers that a browser uses in place. The tables and columns are those of findings.def
+// and of pack.cpp's excerpt rows; page/src/data.js is the reader.
 #pragma once
 
 #include <string>

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each list is cut to its size by one order: what lies in a window that matters first, then by
-// length.
+// Each list is cut to its size by one order: first the rows in an important window, then by length.
 
 #include "report/page_data/reduce.h"
 
@@ -34,7 +33,8 @@ std::vector<const blame::FoundStage*> slowest_iterations(const blame::Findings& 
   return all;
 }
 
-/// Around each of the worst waits as much again on both sides; and the slowest iterations.
+/// Returns the windows: each of the worst waits with its length added on both sides, and the
+/// slowest iterations.
 std::vector<Window> windows_of(const blame::Findings& findings) {
   std::vector<Window> windows;
   for (const blame::FoundInstance& row : findings.instances) {

@@ -15,7 +15,7 @@ inline constexpr size_t kMostSingleEvents = 200'000;
 /// Whether their locations and call paths are the same, so that ids mean the same in both.
 bool same_run(const blame::Excerpt& excerpt, const blame::Findings& findings);
 
-/// What of an excerpt lies in a part of it, whole.
+/// Returns the rows of an excerpt that overlap a part of it, uncut.
 blame::Excerpt part_of(const blame::Excerpt& excerpt, const blame::ExcerptSelection& selection);
 
 /// Keeps all of the windows that matter (around the worst waits and the slowest iterations) as far

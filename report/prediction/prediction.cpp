@@ -74,7 +74,7 @@ std::string link_words(predict::LinkKind kind, const predict::Link& link) {
                      bytes > 0 ? fmt::format(" and come at {:.3g} GB/s", bytes * 1e-9) : "");
 }
 
-/// What machines' files do not tell.
+/// Returns the words on links that are missing in the machines' files.
 std::string unknown_links_words(const Prediction& prediction, const Scenario& scenario) {
   std::string text;
   const bool scaled = scenario.latency != 1 || scenario.bandwidth != 1;
@@ -95,7 +95,7 @@ std::string lower_first(std::string text) {
   return text;
 }
 
-/// What the run does not tell and the prediction takes as recorded, as far as it matters.
+/// Returns the words on unknown facts that the prediction takes as recorded, as far as they matter.
 std::string untold_words(const Prediction& prediction, const TimeFormat& time) {
   const predict::Untold& untold = prediction.untold;
   std::vector<std::string> parts;
@@ -118,7 +118,7 @@ std::string untold_words(const Prediction& prediction, const TimeFormat& time) {
   return text;
 }
 
-/// What to think of it.
+/// Returns the words on the reliability of the prediction.
 std::string reliance(const Prediction& prediction, const Scenario& scenario,
                      const TimeFormat& time) {
   const double off = prediction.unchanged_wall_s - prediction.wall_s;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a change of a run would bring (predict/rerun/what_if.h), for people and for programs.
+// The gain of a change of a run (predict/rerun/what_if.h), for people and for programs.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace culprit::report {
 
-/// What is different, in words: "main/*/forces takes half of its time (x0.5) on rank 3".
+/// Returns the changes, in words: "main/*/forces takes half of its time (x0.5) on rank 3".
 std::string scenario_words(const predict::Scenario& scenario);
 
 std::string prediction_text(const predict::Prediction& prediction,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each list of findings that has a call path and a location is gone through once.
+// Each list of findings with a call path and a location is read once.
 #include "report/table/groups.h"
 
 #include <algorithm>

@@ -31,7 +31,7 @@ std::map<std::string, GroupSums> sum_groups(const blame::Findings& findings, con
 struct RankSpread {
   uint32_t largest_rank = 0;
   double largest_s = 0;
-  /// Standard deviation to mean, over all ranks: one that has none of it counts with 0.
+  /// Standard deviation divided by mean, over all ranks: a rank without any time counts with 0.
   double variation = 0;
 };
 /// Nothing in runs of one rank.

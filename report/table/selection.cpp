@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows go if their location, call path or pattern is not selected: a row is told by the types of
-// its fields, so that new tables need nothing here. Of rows about two locations (victims) the first
-// counts, whose row it is.
+// Rows are removed if their location, call path or pattern is not selected. The types of a row's
+// fields identify these, so that new tables need no change here. In rows with two locations
+// (victims) the first one counts.
 #include "report/table/selection.h"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ bool is_of_family(std::string_view pattern, std::string_view family) {
   return false;
 }
 
-/// What is selected, by id.
+/// The selected locations, call paths and patterns, by id.
 struct Selected {
   std::vector<bool> locations, callpaths;
   std::string_view pattern;
@@ -82,7 +82,7 @@ bool is_of_user(std::string_view pattern, const blame::Findings& findings) {
                      [&](const blame::FoundUserPattern& each) { return each.name == pattern; });
 }
 
-/// What a pattern of the user's own found, as waits whose causes nobody knows.
+/// Returns the waits of user-defined patterns, whose causes are unknown.
 std::vector<blame::FoundWait> waits_of_user(const blame::Findings& findings) {
   std::vector<blame::FoundWait> waits;
   for (const blame::FoundUserWait& row : findings.user_waits) {

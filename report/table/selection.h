@@ -27,8 +27,8 @@ Result<std::set<uint32_t>> parse_ranks(const std::string& text);
 /// Ranks, or other numbers, as people write them: "0, 4-7".
 std::string ranks_in_words(const std::set<uint32_t>& ranks);
 
-/// A sentence if the findings have nothing of what is selected by name: no such rank, no such
-/// pattern, no call path that fits.
+/// Error if the findings contain nothing of a selection by name: no such rank, no such pattern, no
+/// call path that matches.
 Result<void> check_selection(const Selection& selection, const blame::Findings& findings);
 
 /// The rows of findings that are selected. Sums over all locations (of the run, of devices, of

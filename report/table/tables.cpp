@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The tables, each a list of columns and what fills them. Rows that have nothing of anything are
-// left out; the others are sorted by their time. Where a pattern is selected, its waits and their
-// causes are what counts.
+// The tables, each a list of columns and the code that fills them. Rows in which all values are
+// zero are left out; the others are sorted by their time. Where a pattern is selected, only its
+// waits and their causes count.
 #include "report/table/tables.h"
 
 #include <algorithm>

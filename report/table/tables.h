@@ -30,8 +30,8 @@ inline constexpr std::array kGroupBy = {
 #undef GROUP_BY
 };
 
-/// The selected part of the findings. `top`: so many rows at most, 0: all. An error if there can be
-/// no such table of the selection.
+/// Makes a table of the selected part of the findings. `top`: the maximum number of rows, 0: all.
+/// Error if the selection allows no such table.
 Result<ReportTable> make_table(const blame::Findings& findings, GroupBy by,
                                const Selection& selection, size_t top);
 

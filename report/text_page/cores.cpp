@@ -51,7 +51,7 @@ std::string words_for(const blame::FoundCoreTaker& taker) {
   return "somebody: nobody watched " + taker.node;
 }
 
-/// What a process lacked, by part of the run.
+/// The time without a core of a process, by part of the run.
 using Course = std::vector<const FoundCoreTime*>;
 
 double lacked(const Course& course) {
@@ -60,7 +60,7 @@ double lacked(const Course& course) {
   return sum;
 }
 
-/// The shortest part of the run in which it lacked most of what it did.
+/// Returns the shortest part of the run with most of the process's time without a core.
 std::string when(const Course& course, const TimeFormat& time) {
   const double wanted = kMostOfIt * lacked(course);
   size_t best_begin = 0, best_end = course.size(), begin = 0;

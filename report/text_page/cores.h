@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A section on cores that threads lacked: who had them, which processes lacked most, and when.
+// A section on missing cores: which programs had them, which processes lacked most, and when.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sections of the page in the order in which a reader asks: how busy, why idle, what was waited
-// for, what to do. Everything that is judged stands in the findings (blame/judge/).
+// Sections of the page in the order of a reader's questions: how busy the devices were, why they
+// idled, what was waited for, what to do. All judgements are in the findings (blame/judge/).
 #include "report/text_page/devices.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The part of the report that tells of devices: how busy they were, which code of hosts let them
-// idle, what ran while hosts waited, and what habits cost time (launches that take longer than what
-// they launch, waiting for nothing, copies from pageable memory).
+// The part of the report about devices: how busy they were, which code of hosts let them idle,
+// which operations ran while hosts waited, and habits that cost time (launches that take longer
+// than the launched operation, waits for nothing, copies from pageable memory).
 #pragma once
 
 #include <string>

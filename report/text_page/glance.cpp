@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of a share and a text, a handful for each question; what is below a hundredth is left out.
+// Rows of a share and a text, a handful for each question; shares below one percent are left out.
 #include "report/text_page/glance.h"
 
 #include <fmt/format.h>
@@ -160,7 +160,7 @@ void add_advice(const Findings& findings, const PageNames& names, Rows& rows) {
   }
 }
 
-/// Do devices idle, and because of whom? What to do?
+/// Returns the rows on idle devices: which code causes that, and what to do.
 std::string device_rows(const Findings& findings, const PageNames& names) {
   if (findings.devices.empty()) return "";
   Rows rows("Devices");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is judged stands in the findings (blame/judge/); this finds words.
+// All judgements are in the findings (blame/judge/); this file puts them into words.
 #include "report/text_page/messages.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The parts of the report that tell of messages: where the pipeline of a sweep filled again, by the
-// corner it came from, and which messages say little.
+// The parts of the report about messages: where the pipeline of a sweep was refilled, by the corner
+// it came from, and which messages carry little information.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What culprit model found, as a page.
+// The results of culprit model, as a page.
 #pragma once
 
 #include <filesystem>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lines of source text, where the sources are at hand. Findings know a file by its base name alone,
-// so it is looked for below some folders; what is found counts only if the function's name stands
-// where findings say that it does, and if no other file would do as well.
+// Lines of source text, where the sources are available. Findings contain only a file's base name,
+// so it is searched below some folders; a file counts only if the function's name is at the line in
+// the findings, and if no other file matches as well.
 #pragma once
 
 #include <filesystem>

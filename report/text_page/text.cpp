@@ -94,7 +94,7 @@ class Page {
   const blame::FoundCallPath* path(CallPathId id) const { return name_.find(id); }
   std::string path_name(CallPathId id, size_t width) const { return name_.path(id, width); }
   std::string region_name(CallPathId id) const { return name_.region(id); }
-  /// A sentence on a region that is nowhere in the program, else nothing.
+  /// Returns a sentence on a pseudo-region, which is not in the program; else nothing.
   std::string_view meaning_of_nowhere(CallPathId id) const {
     const trace::PseudoRegion* pseudo = path(id) ? trace::pseudo_region(path(id)->region) : nullptr;
     return pseudo != nullptr ? pseudo->meaning : std::string_view();
@@ -264,7 +264,7 @@ void Page::write_time_spent() {
     ++shown;
   }
   more_line(totals.size() - shown, "other pattern");
-  // What a cut's start-up causes need not be waited for in it.
+  // Waits caused by start-up in a cut may lie outside of the cut.
   if (findings_.run.operation == blame::Operation::cut) return;
   const double start_up = findings_.start_up.waiting_s;
   if (start_up < kTrifle * run.allocation_s) return;
@@ -358,7 +358,7 @@ std::string Page::variation(const std::vector<blame::Share>& shares) const {
   return spread ? fmt::format("; variation over ranks {:.2f}", spread->variation) : "";
 }
 
-/// How the cost came about, and what can be done.
+/// Returns how the cost arose, and what can be done.
 std::string Page::why(const blame::Blamed& blamed) {
   std::string text = effects_in_words(blamed, name_, time_);
   const std::string_view meaning = meaning_of_nowhere(blamed.callpath);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the verdict says of time that nothing explains (Findings::unexplained), and of time that is
-// neither useful nor waiting (Findings::tiles): before a report says that all is well, all
-// allocated time is accounted for.
+// The verdict's words on unexplained time (Findings::unexplained), and on time that is neither
+// useful nor waiting (Findings::tiles): before a report says that all is well, all allocated time
+// is accounted for.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace culprit::report {
 
-/// From this part of the allocated time on, what is not explained is said, ...
+/// From this part of the allocated time on, unexplained time is reported, ...
 inline constexpr double kUnexplainedMatters = 0.05;
 /// ... and from this on it comes first.
 inline constexpr double kUnexplainedFirst = 0.15;

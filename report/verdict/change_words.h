@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What culprit diff found, in words.
+// The results of culprit diff, in words.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@
 
 namespace culprit::report {
 
-/// What got worse, what better, and whether that is more than noise. Of findings with changes.
+/// Returns what got worse, what got better, and whether that exceeds noise. For findings with
+/// changes.
 std::string change_sentence(const blame::Findings& findings);
 
 /// "The run takes 0.30 s (12.3 %) less: 2.14 s instead of 2.44 s".

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Time in which threads could run and had no core, against the time in which they did. All threads
-// of a process are in both, its libraries' own as well, which no location stands for. What others
-// took is said apart from what the run took from itself: against the former nothing helps that
-// could be done to the program.
+// of a process are in both, its libraries' own as well, which no location stands for. Time taken by
+// other programs is reported separately from time that the run took from itself: no change of the
+// program helps against the former.
 #include "report/verdict/cores.h"
 
 #include <fmt/format.h>
@@ -120,8 +120,8 @@ std::map<uint32_t, std::string> nodes_of(const blame::Findings& findings) {
   return node_of;
 }
 
-/// Of each rank's threads: what they waited, and were busy in start-up and shutdown, of which
-/// nothing else that is said tells. Who had no core then is not known to have lacked it at work.
+/// For each rank's threads: their waiting, and their time in start-up and shutdown. Lack of a core
+/// during these times does not show a lack during work.
 struct Idle {
   double waiting_s = 0, start_up_s = 0;
 };

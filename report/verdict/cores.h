@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Did the threads have cores, and if not, who had them? One that could run and has none makes
-// whoever waits for it wait, at places that change from run to run; nothing else that a report says
-// is worth as much until there are enough. Unless it is the waiting threads that had none: calls
-// that spin while they wait compete for the cores with each other, and delay nobody. The system
-// tells of processes alone: a process whose threads lacked a core for longer than they waited,
-// started and ended lacked it in its work, too.
+// Did the threads have cores, and if not, which programs had them? A runnable thread without a core
+// delays all threads that wait for it, at places that change from run to run; no other result of a
+// report is reliable until there are enough cores. The exception are waiting threads without a
+// core: calls that spin while they wait compete with each other for the cores, and delay no thread.
+// The system's data are per process: a process whose threads lacked a core for longer than they
+// waited, started and ended lacked it in its work, too.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline constexpr double kCoresMatter = 0.05;
 /// From this part of the time in which threads could run on, the lack of cores has disturbed the
 /// measurement: rarely does a machine do nothing else at all.
 inline constexpr double kDisturbs = 0.1;
-/// In shorter ones nobody can tell: the system counts others in hundredths of a second.
+/// Shorter runs cannot be judged: the system counts other programs in hundredths of a second.
 inline constexpr double kLeastDisturbance_s = 0.1;
 
 struct CoreShortage {
@@ -47,9 +47,9 @@ struct CoreShortage {
     return matters() && working_s - outside_s >= kCoresMatter * allocated_s &&
            own_wait_s() >= kDisturbs * runnable_s;
   }
-  /// Who waits has no use for a core: of the rest of the time in which threads could run, ...
+  /// A waiting thread needs no core: the rest of the time in which threads could run, ...
   double work_s() const { return runnable_s - (core_wait_s - at_work_s); }
-  /// ... that without a core, for the sake of what is not the program.
+  /// ... and the part of it without a core because of other programs.
   double outside_work_s() const { return std::min(outside_s, at_work_s); }
   bool disturbed() const {
     return known && outside_work_s() >= kLeastDisturbance_s &&

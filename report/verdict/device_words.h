@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the verdict says of devices.
+// The verdict's words on devices.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a delay did to others, and where something lies, with times: the words of the page's rows.
+// The words of the page's rows on the effects of a delay, and on places, with times.
 #pragma once
 
 #include <string>

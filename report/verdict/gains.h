@@ -17,7 +17,7 @@ namespace culprit::report {
 std::string gain_sentence(const blame::Findings& findings, CallPathId callpath,
                           const TimeFormat& time);
 
-/// What the change of a function would bring, if that is known: the whole cause's.
+/// Returns the gain of changing a function, if known: that of the whole cause.
 const blame::FoundFunctionGain* gain_of(const blame::Findings& findings, const blame::Cause& cause);
 
 /// "0.8 s (19 %)".
@@ -28,8 +28,8 @@ std::string gained(double gain_s, const blame::Findings& findings, const TimeFor
 std::string gain_in_short(const blame::Findings& findings, const blame::Cause& cause,
                           const TimeFormat& time);
 
-/// What stands behind the first cause, a function, and what would bring more. "" if nothing is
-/// known of it.
+/// Returns which delay would limit the gain of the first cause, a function, and which change would
+/// gain more. "" if unknown.
 std::string further_gains(const blame::Findings& findings, const blame::Cause& first,
                           const PageNames& names, const TimeFormat& time);
 

@@ -15,7 +15,8 @@
 namespace culprit::report {
 namespace {
 
-/// Who has less than the rest of this is not worth a word.
+/// One or two locations with at least this part of the whole are named without mention of the
+/// others.
 constexpr double kAsGoodAsAll = 0.98;
 /// Two that together have this part of the whole are named, and so is one that has most.
 constexpr double kNearlyAll = 0.8;

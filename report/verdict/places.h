@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a cause is called, and where something lies that is spread over locations, in as few words
-// as are true.
+// The name of a cause, and the places of a cost that is spread over locations, in as few words as
+// possible without being wrong.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is no waiting for anybody and costs time all the same: many small messages, short parallel
-// regions, page faults, threads in MPI at once. Such a truth comes first in the verdict if it would
-// bring more than a change of what others wait for.
+// Costs without waits for others: many small messages, short parallel regions, page faults, threads
+// in MPI at once. Such a cost comes first in the verdict if its removal would gain more than
+// changing a cause of waits.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who could not go on when the run ended, in sentences: what a reader has to know before anything
-// else. Assumes the rows of a group stand together, those in circles first, in their order.
+// Sentences on the ranks that hung when the run ended: the reader must know these first. Assumes
+// the rows of a group stand together, those in circles first, in their order.
 #pragma once
 
 #include <string>

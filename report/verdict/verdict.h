@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a run comes to, in one sentence and as data: the first thing that a reader needs to know. It
-// says what share of the time is lost, by which function, where and when, and what a change would
-// bring; a warning says what could change it. The first of these that holds is the sentence: the
-// program died; it hung; threads had no cores; time is lost that nothing explains; a start took
-// longer than the work; and then what would bring most: a cause of waiting (causes.h), or something
-// that is no waiting (rivals.h). What else is known follows as `more`.
+// The verdict on a run, in one sentence and as data: the first thing that a reader needs to know.
+// It says what share of the time is lost, by which function, where and when, and the gain of a
+// change; a warning says what could change the verdict. The first of these that holds is the
+// sentence: the program died; it hung; threads had no cores; time is lost that nothing explains; a
+// start took longer than the work; and then what would bring most: a cause of waiting (causes.h),
+// or something that is no waiting (rivals.h). What else is known follows as `more`.
 #pragma once
 
 #include "report/verdict/verdict_data.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A verdict as data: what its sentences are made of, and the sentences (verdict.h).
+// A verdict as data: the values behind its sentences, and the sentences (verdict.h).
 #pragma once
 
 #include <string>

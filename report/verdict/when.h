@@ -12,7 +12,8 @@
 
 namespace culprit::report {
 
-/// What is known of the cause's costliest call path over time, if that has most of its cost.
+/// Returns the distribution over time of the cause's costliest call path, if that has most of its
+/// cost.
 const blame::FoundDistribution* over_time(const blame::Findings& findings,
                                           const blame::Cause& cause);
 

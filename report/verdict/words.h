@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The words of a verdict: what it says of waiting, of cores, and what follows the sentence. Decides
-// nothing that verdict.cpp has decided.
+// The words of a verdict: on waiting, on cores, and the sentences after the first. All decisions
+// are made in verdict.cpp.
 #pragma once
 
 #include <string>
@@ -32,9 +32,10 @@ class VerdictWords {
   std::string waiting() const;
   /// "75.0 % of it caused by slow on rank 2 and 25.0 % by other on rank 1": of a cut.
   std::string caused_by() const;
-  /// What is known besides, sentence by sentence.
+  /// Returns further facts, sentence by sentence.
   std::vector<std::string> details() const;
-  /// What could change the verdict most: `unanswered` of the waiting is told of elsewhere.
+  /// Returns the fact that could change the verdict most. `unanswered`: the part of the waiting
+  /// that is reported elsewhere.
   std::string warning(blame::Amount<blame::OwnWaiting> unanswered) const;
 
  private:

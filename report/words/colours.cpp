@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Works on the finished page, line by line: how a line looks says what it is, and who writes the
-// page need not think of colours.
+// Works on the finished page, line by line: the layout of a line shows its kind, so the code that
+// writes the page need not handle colours.
 
 #include "report/words/colours.h"
 

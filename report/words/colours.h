@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Colours for a page on a terminal. They repeat what the words say, so nobody needs to see them.
+// Colours for a page on a terminal. They only repeat the words, so the page is complete without
+// them.
 #pragma once
 
 #include <string>

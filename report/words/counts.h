@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Counts as people read them: rounded, with what follows from two of them or from their time.
+// Counts as people read them: rounded, with ratios of two counts, and rates.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 // Findings as a page may show them. Names come from programs and from other people's traces: one
 // with a line feed would forge lines of the report, one with an escape sequence would command the
 // terminal. They are made harmless here, all of them and before anything is laid out, so that no
-// section has to think of it. What programs read (JSON, SQL) keeps them as they are.
+// section has to handle it. Output for programs (JSON, SQL) keeps them unchanged.
 #pragma once
 
 #include "blame/findings/findings.h"

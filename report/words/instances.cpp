@@ -61,7 +61,7 @@ Parts parts_of(std::string_view name) {
   return depth == 0 && other == 0 ? parts : Parts{{std::string(name)}, {}};
 }
 
-/// What instances of one template have in common: the same text for all of them.
+/// Returns the text that all instances of one template have in common.
 std::string template_of(const Parts& parts) {
   std::string text;
   for (size_t i = 0; i < parts.texts.size(); ++i) {
@@ -106,7 +106,7 @@ std::vector<std::string> apart_in_arguments(std::vector<Parts> all, size_t depth
   return texts;
 }
 
-/// What is the same in all is left out where it is longer than the sign for that.
+/// Arguments that are equal in all are left out where they are longer than the ellipsis.
 std::vector<std::string> apart(const std::vector<std::string>& names, size_t depth) {
   const bool alike = std::all_of(names.begin(), names.end(),
                                  [&](const std::string& name) { return name == names.front(); });

@@ -28,7 +28,8 @@ void set_page_width(size_t columns);
 size_t text_column();
 /// An entry: its figures, and `text` from text_column() on.
 std::string beside(std::string_view figures, std::string_view text);
-/// What is left of a line for a name behind so many columns: some columns in any case.
+/// Returns the columns that are left in a line for a name after `columns` columns: a few in any
+/// case.
 size_t room_behind(size_t columns);
 /// A finished page whose lines are too long for a narrow terminal, with these broken.
 std::string fitted(std::string page);

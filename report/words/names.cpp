@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is alike everywhere is not said: the rank in a run of one rank, the thread in one of single-
-// threaded processes, the device where all are of one kind.
+// Parts that are the same everywhere are omitted: the rank in a run of one rank, the thread in one
+// of single-threaded processes, the device where all are of one kind.
 #include "report/words/names.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The table of wait patterns looked up by id, since findings name patterns by their ids: what
-// reports, the findings file and `culprit patterns` say of a pattern.
+// reports, the findings file and `culprit patterns` use of a pattern.
 #pragma once
 
 #include <span>

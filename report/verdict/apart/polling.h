@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the verdict says of polling: threads that test for messages again and again are not counted
-// as waiting, but whoever sends late costs them time all the same.
+// The verdict's words on polling: threads that test for messages repeatedly are not counted as
+// waiting, but a late sender costs them time nevertheless.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the verdict says of waits for progress: who computed instead of calling MPI, and what helps.
+// The verdict's words on waits for progress: which code computed instead of calling MPI, and what
+// helps.
 #pragma once
 
 #include <string>

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Parts of start-up are told by their outermost region, since what is called below it is its own
-// business.
+// Parts of start-up are named by their outermost region, since calls below it are its internals.
 #include "report/verdict/apart/start_up.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the report says of starting up and shutting down (blame/profile/start_up.h): a line of its
-// own, and first only where it is most of a long run. What a process does before MPI_Init while
-// others wait for it there is apart from both.
+// The report's words on start-up and shutdown (blame/profile/start_up.h): a separate line, and
+// first only where it is most of a long run. A process's work before MPI_Init, while others wait
+// for it there, is separate from both.
 #pragma once
 
 #include <string>
