@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Both walks pass a location's steps in the same order, so what the first finds in its k-th visit
-// is what the second changes.
+// Both walks pass a location's steps in the same order, so the k-th visit of the first walk is the
+// k-th visit that the second changes.
 #include "predict/rerun/alterations.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is tried in a run, each as the difference that it makes to single steps: work at some call
-// paths twice as fast, or spread evenly over those who could share it (share/spread.h). Differences
-// of several alterations at different call paths add up.
+// The alterations that are tried in a run, each as its differences to single steps: work at some
+// call paths twice as fast, or spread evenly over the locations that could share it
+// (share/spread.h). Differences of several alterations at different call paths add up.
 #pragma once
 
 #include <bit>
@@ -32,7 +32,8 @@ struct Alteration {
 /// A set of them, as bits by their numbers.
 using AlterationSet = uint64_t;
 inline constexpr size_t kMostAlterations = 48;
-/// None of them: operations go on while those who have begun them are not in MPI (Pace).
+/// A bit that is no alteration: operations progress while the processes that began them are not in
+/// MPI (Pace).
 inline constexpr AlterationSet kWithProgress = AlterationSet{1} << kMostAlterations;
 
 class Alterations {
@@ -114,7 +115,7 @@ class StepDifferences {
   uint32_t next_given_ = Passage::kNone;
 };
 
-/// What the steps of a graph take with some alterations.
+/// Returns the times of the steps of a graph with some alterations.
 OtherTimes times_with(const Alterations& all, AlterationSet set, const EventGraph& graph);
 
 }  // namespace culprit::predict

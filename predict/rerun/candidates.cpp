@@ -17,7 +17,7 @@ using blame::Findings;
 using blame::FoundDelay;
 using replay::Run;
 
-/// Of the costliest thread number: others are late there, too.
+/// A thread number counts as late if it has at least this part of the cost of the costliest one.
 constexpr double kLateToo = 0.1;
 
 bool may_change(const Run& run, const Findings& findings, CallPathId path) {
@@ -45,7 +45,7 @@ constexpr auto kByCost = [](const GainCandidate& a, const GainCandidate& b) {
   return a.cost_s > b.cost_s;
 };
 
-/// Of the waits that it causes, those that cost most; "" if it causes none.
+/// Returns the pattern of its costliest waits; "" if it causes none.
 std::string_view first_pattern(const GainCandidate& candidate) {
   const auto most =
       std::max_element(candidate.by_pattern.begin(), candidate.by_pattern.end(),
@@ -59,7 +59,7 @@ bool of_threads(const GainCandidate& candidate) {
   return pattern.starts_with("omp.") || pattern.starts_with("thread.");
 }
 
-/// What locations do at one call path.
+/// The work of locations at one call path.
 struct Work {
   double most_s = 0, sum_s = 0;
   size_t locations = 0;
@@ -70,7 +70,7 @@ struct Work {
     ++locations;
   }
   double mean_s() const { return sum_s / static_cast<double>(locations); }
-  /// What is gained at most; of what one alone does, by being twice as fast.
+  /// Returns the largest possible gain; for work of a single location, that of being twice as fast.
   double excess_s() const {
     return locations == 0 ? 0 : locations == 1 ? most_s / 2 : most_s - mean_s();
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is worth trying to change in a run, and among whom its work would be spread evenly.
+// The changes worth trying in a run, and the locations over which its work would be spread evenly.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace culprit::predict {
 
-/// What locations do at call paths without waiting there, as far as findings say.
+/// The time without waiting of locations at call paths, from findings.
 class WorkTimes {
  public:
   struct Row {
@@ -50,8 +50,8 @@ std::vector<std::vector<GainCandidate>> costly_functions(
     const replay::Run& run, const blame::Findings& findings,
     const std::vector<std::vector<CallPathId>>& functions, double least_s, size_t most);
 
-/// Other call paths of code: those on whose costliest location most is done beyond the mean, at
-/// least `least_s`. Nobody waits for them as long as others are later still.
+/// Returns other call paths of code: those with the most time beyond the mean on one location, at
+/// least `least_s`. No location waits for them as long as others are later still.
 std::vector<GainCandidate> uneven_paths(const replay::Run& run, const WorkTimes& work,
                                         const blame::Findings& findings,
                                         const std::vector<GainCandidate>& others, double least_s,

@@ -176,7 +176,7 @@ bool is_known(Pattern pattern) {
   return id == "run.early_end" || id == "run.start_skew";
 }
 
-/// Where a wait ended, by whom it was kept.
+/// The end of a wait, and the location that caused it.
 struct End {
   LocationId location;
   const Wait* wait;
@@ -184,7 +184,7 @@ struct End {
   auto key() const { return std::tuple(location, wait->end); }
 };
 
-/// Finds those at which somebody may have to wait again.
+/// Marks the waits that end at a gate or at a request of a lock: these may have to wait again.
 void mark_found(const Column<Mark>& marks, std::vector<End>& ends) {
   std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.key() < b.key(); });
   for (const Mark& mark : marks) {

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What must come before what in a run, whether anybody waited for it or not: the edges of the graph
-// that is executed again. Replay knows waits; a dependence that cost nothing may cost something
-// once other parts of the run last longer or shorter.
+// The happened-before dependences of a run, whether they caused waits or not: the edges of the
+// graph that is executed again. Replay only knows waits; a dependence without a wait may cause one
+// when other parts of the run last longer or shorter.
 //
-// A gate is a moment on a location's time line that cannot come before moments of others. A hub
-// joins them: others signal it, and when all have, whoever awaits it may pass. Each dependence is
-// one hub with one signal and one gate, a collective operation one hub with as many as members.
-// Assumes: one process has the whole run (Run::ranks is alone).
+// A gate is a moment on a location's timeline that cannot come before moments of others. A hub
+// joins them: locations signal it, and when all have, those at its gates may pass. Each dependence
+// is one hub with one signal and one gate; a collective operation is one hub with a signal and a
+// gate per member. Assumes: one process has the whole run (Run::ranks is alone).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ struct Moment {
   }
 };
 
-/// How data gets to somebody: in so many messages one after the other, within nodes and between
-/// nodes, each of so many bytes.
+/// How data are delivered to a location: the number of consecutive messages within nodes and
+/// between nodes, and the bytes of each.
 struct Delivery {
   uint32_t near_hops = 0, far_hops = 0;
   uint64_t bytes = 0;
@@ -109,7 +109,8 @@ struct Hub {
       false;  ///< somebody who has begun an operation is back in MPI to go on with it
 };
 
-/// Who was last to signal a hub that it awaits itself: its data came when the others' had.
+/// The last location to signal a hub that it awaits itself: its data were complete when the others'
+/// had come.
 struct Last {
   LocationId location;
   Time others = Time::min();  ///< the last but it
@@ -122,13 +123,13 @@ struct Holding {
   bool shared = false;  ///< with others that share it
 };
 
-/// A stretch in which a location has nothing to do, and that is no wait.
+/// An interval in which a location has nothing to do, and that is no wait.
 struct Idle {
   LocationId location;
   Time begin, end;
 };
 
-/// What the trace leaves open, so that it is taken as recorded.
+/// Dependences that the trace leaves unknown, so that they are taken as recorded.
 struct Untold {
   /// Sends that may be handed over only when their receiver is there; nothing tells.
   uint64_t sends = 0;
@@ -189,8 +190,8 @@ PollingLoop judge_polling(const replay::Run& run, LocationId id, Time first_test
 /// (replay::detect_waits calls back then).
 Dependences find_dependences(const replay::Run& run, unsigned threads, Budget* budget = nullptr);
 
-/// Those that only show in waits, as far as nothing of what was found ends them: detectors alone
-/// know who let whom go on (polling, devices' messages, tasks that had to be found).
+/// Adds dependences that only show in waits, unless an already found one explains them: only
+/// detectors know these causes (polling, devices' messages, tasks that had to be found).
 void add_waits(const replay::Run& run, const replay::WaitGraph& graph, Dependences& found);
 
 // The models, each in its own file.

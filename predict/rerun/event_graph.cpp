@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Steps are read once, location by location; what else belongs to them moves along.
+// Steps are read once, location by location; their other data are moved into the graph.
 #include "predict/rerun/event_graph.h"
 
 #include <algorithm>

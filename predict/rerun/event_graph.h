@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A run's steps (steps.h), written down for who goes over them in all directions: 16 bytes a step.
+// A run's steps (steps.h), stored for code that visits them in any order: 16 bytes per step.
 #pragma once
 
 #include <vector>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// No clock is needed: a location that has all that it waits for can run ahead of the others. Only
-// locks need an order in time: who asks for one or gives it back stands in a heap, and the earliest
-// is served when nobody can run. Nobody can then come with an earlier request: whoever waits goes
-// on at a time of one who is served.
+// No global clock is needed: a location whose awaited events have come can run ahead of the others.
+// Only locks need an order in time: requests and releases are kept in a heap, and the earliest is
+// served when no location can run. No earlier request can then come: waiting locations continue no
+// earlier than the served one.
 #include "predict/rerun/execute.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct LocationState {
   std::optional<Awaited> awaited;
 };
 
-/// Somebody who asks for a lock, or gives it back, at a time.
+/// A location's request or release of a lock at some time.
 struct Request {
   Time time;
   bool asks;  ///< at one time those who give back come first
@@ -63,13 +63,13 @@ struct Request {
   }
 };
 
-/// Who has which lock, and who waits for it.
+/// The holders and waiters of all locks.
 class Locks {
  public:
   Locks(const EventGraph& graph, LockOrder order)
       : graph_(graph), order_(order), locks_(graph.locks) {}
 
-  /// Whether who asks has it now; else it waits.
+  /// Returns whether the requester gets the lock now; otherwise it waits.
   bool ask(const Request& request) {
     Lock& lock = lock_of(request);
     if (!may_have(lock, request)) {
@@ -87,7 +87,7 @@ class Locks {
     lock.free_since = request.time;
   }
 
-  /// Who has this one's lock next of those who wait, if anybody.
+  /// Returns the waiter that gets the lock next, if any.
   std::optional<Request> next(const Request& after) {
     Lock& lock = lock_of(after);
     const auto next = std::min_element(lock.waiting.begin(), lock.waiting.end(),
@@ -133,7 +133,7 @@ class Locks {
     ++lock.held;
     lock.shared = graph_.holdings[request.holding].shared;
     lock.turn = turn(request) + 1;
-    // Who shares it with one whose turn came first has it no earlier.
+    // A shared holder gets the lock no earlier than one whose turn came first.
     if (order_ == LockOrder::recorded) lock.free_since = std::max(lock.free_since, request.time);
   }
 
@@ -142,7 +142,7 @@ class Locks {
   std::vector<Lock> locks_;
 };
 
-/// Of a gate or a transfer, what its messages take by themselves, if that is known.
+/// Returns the time of the messages of a gate or a transfer by themselves, if known.
 std::optional<DeliveryTime> time_of(const Pace& pace, const Step& step) {
   if (step.delivery >= pace.deliveries.size()) return std::nullopt;
   return pace.deliveries[step.delivery];
@@ -162,7 +162,8 @@ void await_data(const DeliveryTime& time, Duration later, Time open, LocationSta
   awaited.comes = std::max(awaited.comes, open + time.after);
 }
 
-/// By how much more (or, negative, less) is awaited now than in the recorded run; nothing after.
+/// Returns how much longer (negative: shorter) the data are awaited than in the recorded run, and
+/// resets that.
 Duration take_longer(LocationState& state) {
   if (!state.awaited) return Duration::zero();
   const Awaited awaited = *state.awaited;
@@ -170,7 +171,7 @@ Duration take_longer(LocationState& state) {
   return remains(awaited.comes - state.now, Duration::zero()) - awaited.before;
 }
 
-/// What a location gives to an operation need not travel to itself.
+/// A location's own contribution to an operation need not travel to itself.
 Time open_since(const Pace& pace, LocationId id, const HubState& hub, uint32_t hops) {
   if (hops == 0 || !pace.message_delay) return hub.time;
   Duration delay;
@@ -184,7 +185,7 @@ double factor_of(const Pace& pace, uint32_t location, const Step& step) {
   return (*pace.factors[location])[step.what];
 }
 
-/// What a step takes at this pace, in nanoseconds, but for noise.
+/// Returns the time of a step at this pace, in nanoseconds, without noise.
 double pure_duration(const EventGraph& graph, const Pace& pace, uint32_t location, size_t place) {
   const Column<double>* times = location < pace.times.size() ? pace.times[location] : nullptr;
   if (times != nullptr && (*times)[place] != kAsItWas) return (*times)[place];
@@ -416,8 +417,8 @@ class Engine {
     grant_next(request);
   }
 
-  /// Nobody can go on: damaged traces, and clocks that disagree, have circles. The earliest of
-  /// those who wait passes. False: all are done.
+  /// Resolves a circle, which damaged traces and disagreeing clocks contain: when no location can
+  /// continue, the earliest waiter passes. Returns false if all are done.
   bool force() {
     uint32_t earliest = kNobody;
     for (LocationId id : graph_.locations) {

@@ -14,20 +14,20 @@
 
 namespace culprit::predict {
 
-/// Who has a lock next, of those who have asked.
+/// Which of the locations that have requested a lock gets it next.
 enum class LockOrder : uint8_t {
   asked,     ///< who asked first
   earlier,   ///< who had it first in the recorded run
   recorded,  ///< nobody but who had it next in the recorded run
 };
 
-/// What a delivery's messages take by themselves, together: on the machine of the recorded run, and
-/// now. Who comes later than they do does not wait for them.
+/// The total time of a delivery's messages: on the machine of the recorded run, and now. A location
+/// that comes later than the messages does not wait for them.
 struct DeliveryTime {
   Duration before, after;
 };
 
-/// How long steps take. What is not given takes as long as it took.
+/// How long steps take. Steps without an entry keep their recorded time.
 struct Pace {
   /// By LocationId: for each call path its factor; null: one for all.
   std::vector<const std::vector<double>*> factors;
@@ -42,7 +42,7 @@ struct Pace {
   /// Of a stretch of work at one location, besides (negative: less, down to nothing).
   std::function<Duration(LocationId, Duration)> noise;
   std::vector<bool> quiet;  ///< by LocationId: has no noise, as devices
-  /// Operations go on while those who have begun them are not in MPI.
+  /// If true, operations progress while the processes that began them are not in MPI.
   bool with_progress = false;
   CallPathId before_begin;  ///< nobody works there yet: no noise either; none
   LockOrder locks = LockOrder::asked;
@@ -52,8 +52,8 @@ struct Pace {
 };
 inline constexpr double kAsItWas = -1;
 
-/// A location's recorded time and when that is in the new run; linear in between. Two at one
-/// recorded time are a jump: what happened then happens before it.
+/// A breakpoint of the map from a location's recorded times to those of the new run; linear in
+/// between. Two at one recorded time are a jump: events at that time happen before it.
 struct Knot {
   Time recorded, replayed;
 };

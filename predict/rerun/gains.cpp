@@ -207,7 +207,7 @@ void settle_functions(const std::vector<double>& most, double least_s, Trials& t
   }
 }
 
-/// By what alterations how much shorter the run gets.
+/// The gain of the run, by set of alterations.
 using Gains = std::map<AlterationSet, double>;
 
 /// In the order of their worth; none that can bring next to nothing.
@@ -274,7 +274,7 @@ GainKind kind_of(AlterationSet set, const Alterations& all) {
   return kinds.size() == 1 ? *kinds.begin() : GainKind::mixed;
 }
 
-/// Whether so much was waited for progress that it is worth a try.
+/// Returns whether waits for progress were long enough to make a try worthwhile.
 bool needs_progress(const Findings& findings, double least_s) {
   double sum_s = 0;
   for (const blame::FoundWait& row : findings.waits) {

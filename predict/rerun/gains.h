@@ -20,8 +20,8 @@
 namespace culprit::predict {
 
 /// Fills Findings::gains and function_gains, by cost; `functions` are the call paths at which each
-/// is to blame. What stands for code alone: calls of MPI and barriers are nobody's. Nothing of a
-/// run that lacks events, ended early or hung: whatever was missing might have been waited for.
+/// is to blame. Only code counts: calls of MPI and barriers cannot be changed. Fills nothing for a
+/// run that lacks events, ended early or hung: the missing events might have been waited for.
 /// Throws BudgetSpent, and has written nothing then.
 void project_gains(const replay::Run& run, const replay::WaitGraph& graph, Dependences found,
                    const std::vector<std::vector<CallPathId>>& functions, unsigned threads,

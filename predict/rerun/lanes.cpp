@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Locations take turns of some steps, so that nobody runs far ahead: what hubs have under way stays
-// small, and in the caches. Between two meetings nothing is done for a lane: what passes there is
-// summed up, and what each alteration makes of it.
+// Locations take turns of some steps, so that none runs far ahead: the data in hubs stay small, and
+// in the caches. Between two meetings nothing is done for a lane: what passes there is summed up,
+// and what each alteration makes of it.
 #include "predict/rerun/lanes.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A run on a noisier machine, or on a quieter one, and how much it feels of each part of a machine
+// A run on a noisier machine, or on a quieter one, and its sensitivity to each part of a machine
 // (M. Sottile, V. Chandu, D. Bader: Performance analysis of parallel programs via message-passing
 // graph traversal, IPDPS 2006): delays are sampled on the edges of the graph, and what they come to
 // shows at its end. What is random is repeated.

@@ -170,18 +170,18 @@ class Planner {
     return {};
   }
 
-  /// What a glob is about: `code` with what that calls, `named` whatever it is.
+  /// The call paths that a glob matches: `code` with its callees, `named` of any kind.
   struct Choice {
     std::vector<bool> code, named, all;
     bool takes(size_t path) const { return code[path] || named[path]; }
-    /// Who speeds a function up has not sped up the kernels that it launches.
+    /// A speed-up of a function does not apply to the kernels that it launches.
     bool scales_stream(size_t path, const Scaling& scaling) const {
       return named[path] || (all[path] && scaling.with_calls);
     }
   };
 
-  /// A change that nobody feels because nobody who is chosen is ever there would look like one that
-  /// brings nothing.
+  /// Error if no chosen location ever executes the chosen call paths: such a change would look like
+  /// one without effect.
   Result<void> check_executed(const Scaling& scaling, const Choice& choice) const {
     if (scenario_.ranks.empty() && scenario_.threads.empty()) return {};
     const bool any = std::any_of(run_.locations.begin(), run_.locations.end(), [&](LocationId id) {
@@ -245,7 +245,7 @@ class Planner {
     return {};
   }
 
-  /// All who could execute it share it.
+  /// Spreads the work over all locations that could execute it.
   Result<void> balance_all(const std::string& glob, OtherTimes& times) {
     const auto choice = choose(glob, false);
     if (!choice) return choice.error();

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What shall be different when a run is executed again, in the user's words and as a pace. Call
-// paths are chosen by globs of whole paths (base/glob.h), or of the name of a function if there is
-// no slash in them; what they call goes with them. Assumption: whatever is not changed keeps its
-// pace. Memory, caches and cores are shared, so a real run may be slower or faster.
+// The changes with which a run is executed again, in the user's words and as a pace. Call paths are
+// chosen by globs of whole paths (base/glob.h), or of the name of a function if there is no slash
+// in them; what they call goes with them. Assumption: whatever is not changed keeps its pace.
+// Memory, caches and cores are shared, so a real run may be slower or faster.
 #pragma once
 
 #include <memory>
@@ -69,16 +69,17 @@ bool works_at(const EventGraph& graph, LocationId id, const std::vector<bool>& p
 Column<double>& other_times(const EventGraph& graph, LocationId id,
                             std::unique_ptr<Column<double>>& times);
 
-/// Whether the time at this call path is somebody's code: no call of MPI, no barrier, no lock.
+/// Returns whether the time at this call path is code that can be changed: no call of MPI, no
+/// barrier, no lock.
 bool is_code(const replay::Run& run, CallPathId path);
 
-/// Who shares work that is to be balanced.
+/// The locations that share work to be balanced.
 struct Sharers {
   std::vector<LocationId> members;
   Over over = Over::ranks;
 };
 
-/// Who could share what these locations, in order, execute.
+/// Returns the locations that could share the work of these locations (sorted).
 Sharers sharers_of(const replay::Run& run, const std::vector<LocationId>& working, Over over);
 
 bool inside_parallel_region(const replay::Run& run, CallPathId path);

@@ -8,9 +8,9 @@
 // call is work (transfer, overhead). So with nothing changed every step comes out at its recorded
 // time.
 //
-// Steps are cut from time lines, waits and marks as somebody comes by, and kept by nobody: a step
-// is read in some ten nanoseconds, and would take 16 bytes. Who goes over them in all directions
-// has them written (event_graph.h).
+// Steps are cut from timelines, waits and marks on demand, and not stored: a step is read in some
+// ten nanoseconds, and would take 16 bytes. Code that visits them in any order stores them
+// (event_graph.h).
 #pragma once
 
 #include <span>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which runs can be executed again. What a trace lacks, the run executed again would lack, too, and
-// nobody could tell.
+// Which runs can be executed again. Events that a trace lacks would be missing from the new run,
+// too, without a sign of it.
 #pragma once
 
 #include "base/result.h"
@@ -10,8 +10,8 @@
 
 namespace culprit::predict {
 
-/// An error unless all that was waited for is there, the clocks are as they were, and the run came
-/// to its end.
+/// Error unless all awaited events are there, the clocks were not repaired, and the run came to its
+/// end.
 Result<void> check_whole(const blame::Findings& findings);
 
 }  // namespace culprit::predict

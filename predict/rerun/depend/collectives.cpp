@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Collective operations: what ends for a member comes after those have begun that it gets data from
-// (replay/match/collective_shapes.h). Where everybody waits for everybody, and along a prefix, one
-// hub stands for all pairs.
+// Collective operations: the end for a member comes after the begin of the members that it gets
+// data from (replay/match/collective_shapes.h). Where every member waits for all, and along a
+// prefix, one hub stands for all pairs.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -38,7 +38,7 @@ class Operations final : public replay::OperationVisitor {
   Operations& operator=(const Operations&) = delete;
 
   void visit(std::span<const Part> parts) override {
-    if (parts.size() < 2) return;  // nobody waits for anybody
+    if (parts.size() < 2) return;  // a single member waits for no other
     const replay::CollectiveKind kind = shapes_.of(parts);
     switch (kind.shape) {
       case Shape::fence:
@@ -71,7 +71,7 @@ class Operations final : public replay::OperationVisitor {
     const replay::Call& call = part.completed;
     return {part.location, std::clamp(until, call.enter, call.leave), call.enter};
   }
-  /// Nobody knows when an operation is complete that was never asked for.
+  /// The completion time of an operation that was never completed by a call is unknown.
   static bool completes(const Part& part) {
     return part.op->may_wait || part.op->polled || part.posted.enter < part.completed.enter;
   }
@@ -201,7 +201,7 @@ void add_collectives(const Run& run, unsigned threads, Dependences& found) {
   const CollectiveShapes shapes(run);
   const Routes routes(run);
   std::mutex mutex;
-  Losses told;  // the detectors tell of them
+  Losses told;  // counted by the detectors already
   replay::match_collectives(
       run, threads,
       {[](size_t) {},

@@ -3,8 +3,8 @@
 
 // Devices: an operation begins after its launch, after what its queue did before and after what it
 // waits for of others; a host's call that waits for operations returns after these. How long an
-// operation takes to begin once it could (launch latency) is the stream's own time. Where nobody
-// knows who launched an operation, the gap before it stays as it was.
+// operation takes to begin once it could (launch latency) is the stream's own time. Where the
+// launch of an operation is unknown, the gap before it stays as it was.
 #include <vector>
 
 #include "base/parallel.h"

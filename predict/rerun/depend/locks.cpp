@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Locks, critical constructs and atomics: one holds them at a time. In which order, is decided anew
-// when the run is executed again, unless it shall be the recorded one. An ordered construct has its
-// order from the loop, so its turns are dependences like others. A lock of which it is not known
-// when somebody gave it back is left out.
+// Locks, critical constructs and atomics: one thread holds them at a time. The order is decided
+// anew when the run is executed again, unless the recorded order is requested. An ordered construct
+// has its order from the loop, so its turns are dependences like others. A lock with an unknown
+// release is left out.
 #include <algorithm>
 #include <tuple>
 #include <vector>
@@ -57,8 +57,8 @@ std::vector<Lock> collect(const Run& run, ProcessId process) {
   return locks;
 }
 
-/// Gives those holdings an end that others have ended. False if one has none: then who was next had
-/// it without waiting for anybody.
+/// Sets the ends of holdings that other threads released. Returns false if one has no end: then the
+/// next holder got the lock without waiting.
 bool settle(Lock& lock) {
   const auto by_time = [](const auto& a, const auto& b) { return a.time < b.time; };
   std::sort(lock.releases.begin(), lock.releases.end(), by_time);
@@ -74,7 +74,7 @@ bool settle(Lock& lock) {
       held.released = lock.releases[next].time;
       held.releaser = lock.releases[next++].by;
     }
-    // A release is told when it is over: the next one may have it by then.
+    // A release is recorded when it is over: the next thread may hold the lock by then.
     if (i + 1 < lock.held.size()) {
       held.released = std::min(held.released, lock.held[i + 1].acquired);
     }
@@ -82,7 +82,8 @@ bool settle(Lock& lock) {
   return true;
 }
 
-/// When who got it as number `i` could do so at the earliest: the one before had given it back.
+/// Returns the earliest moment at which holder `i` could get the lock: when the one before had
+/// released it.
 Moment passes(const Lock& lock, size_t i) {
   const Held& own = lock.held[i];
   const Time free = i > 0 ? lock.held[i - 1].released : own.asked;

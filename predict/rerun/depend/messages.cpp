@@ -3,11 +3,11 @@
 
 // Messages. What completes a receive, by waiting or by testing, comes after the enter of the send.
 // A send that is handed over only when its receiver is there completes after the receive's posting.
-// Which sends are: the synchronous ones, by their names. Of others the run itself tells something:
-// those that were seen to last until then are, and so are all of at least their size that are
-// larger than every message whose send returned before its receive was posted. Where nothing was
-// seen, MPI libraries' habits decide: none has room for messages of any size, and small ones never
-// wait. In between nobody knows; then a send is taken not to wait, and counted.
+// Such sends are, first, the synchronous ones, by their names. For others the run itself has
+// evidence: sends that were seen to last until then, and all of at least their size that are larger
+// than every message whose send returned before its receive was posted. Without evidence, the usual
+// limits of MPI libraries decide: very large messages wait, and small ones never do. In between it
+// is unknown; then a send is assumed not to wait, and counted.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -28,9 +28,9 @@ using replay::CallRef;
 using replay::MatchedMessage;
 using replay::Run;
 
-/// Messages of this size are handed over to who is there to receive them, on one node and between
-/// nodes, unless a run shows that it is otherwise: about the largest limit that Open MPI and MPICH
-/// set themselves. (On one node Open MPI 4.1 has 4 KiB, MPICH 4.0 8 KiB.)
+/// Messages of this size are handed over only when the receiver is there, on one node and between
+/// nodes, unless a run shows otherwise: about the largest limit that Open MPI and MPICH set
+/// themselves. (On one node Open MPI 4.1 has 4 KiB, MPICH 4.0 8 KiB.)
 constexpr std::array<uint64_t, 2> kHandedOver = {64 << 10, 256 << 10};
 /// Those of up to this size never are.
 constexpr uint64_t kSmall = 4096;
@@ -45,7 +45,8 @@ struct Held {
   bool far() const { return delivery.far_hops > 0; }
 };
 
-/// When something came that a call waited for: it may have lasted for that, and for no other.
+/// When an event came that a call waited for: only the last such event explains how long the call
+/// lasted.
 struct Came {
   LocationId location;
   Time call;  ///< its enter
@@ -53,7 +54,7 @@ struct Came {
   auto operator<=>(const Came&) const = default;
 };
 
-/// What was seen of ordinary sends, on one node or between nodes.
+/// The evidence from ordinary sends, on one node or between nodes.
 struct Seen {
   uint64_t eager = 0;               ///< bytes of the largest message whose send did not wait for it
   uint64_t held_back = UINT64_MAX;  ///< of the smallest that was seen to
@@ -64,14 +65,14 @@ struct Seen {
   }
 };
 
-/// What a call's name says of its sends.
+/// The send mode that a call's name implies.
 enum class SendMode : uint8_t {
   ordinary,
   synchronous,
   either,  ///< MPI_Start where the program has made synchronous ones: which it starts is not told
 };
 
-/// What all processes have in common.
+/// The findings of all processes together.
 struct Found {
   std::mutex mutex;
   Dependences& dependences;
@@ -111,7 +112,7 @@ class Receipts final : public replay::MessageVisitor {
     }
     hold_send(message);
     if (sent.met.enter > completed.enter) {
-      // Of a message and a receiver that come together, the message is what was waited for.
+      // If a message and a receiver come at the same time, the message was waited for.
       came_.push_back(
           {completed_ref.location, completed.enter, sent.met.enter + Duration::from_nanos(1)});
     }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// OpenMP's teams: who joins one begins after the fork, who leaves a barrier does so after all have
-// come and the tasks are complete that the barrier waits for. A taskwait and the end of a taskgroup
-// come after all tasks that they wait for. Tasks stay on the threads that ran them; one runs after
-// it was created and what it depends on is complete.
+// OpenMP's teams: a thread joins one after the fork, and leaves a barrier after all have arrived
+// and the tasks that the barrier waits for are complete. A taskwait and the end of a taskgroup come
+// after all tasks that they wait for. Tasks stay on the threads that ran them; one runs after it
+// was created and what it depends on is complete.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -43,8 +43,8 @@ class Pools {
     }
   }
 
-  /// Of the master's pool, those that are not in the team while it is there. What threads of an
-  /// inner team do meanwhile is not looked for.
+  /// Returns the number of threads of the master's pool that are not in the team. Threads of inner
+  /// teams are not considered.
   uint16_t free(TeamNumber team, size_t busy) const {
     const LocationId master = teams_.master(team);
     if (teams_.run().is_pool_thread(master)) return 0;
@@ -122,9 +122,9 @@ void await_tasks(const ProcessTasks& tasks, std::span<const Awaited> awaited, Ti
   }
 }
 
-/// What one thread has to do in loops that hand out their iterations, whoever gets which: one
-/// iteration, which who executed few of them in a visit tells best; the longest that was left when
-/// nothing was left to hand out; and as many as come on each.
+/// A thread's work in loops with dynamic schedules: the length of one iteration, best known from
+/// threads that executed few of them in a visit; the longest rest when no iterations were left; and
+/// the number of iterations per thread.
 class Iterations {
  public:
   explicit Iterations(const Run& run) : run_(run) {}
@@ -203,8 +203,8 @@ void add_task_runs(const Run& run, const Teams& teams, const ProcessTasks& tasks
   }
 }
 
-/// Who waits for its children, or for a group's tasks, goes on after the last of them; what it runs
-/// meanwhile it has run before.
+/// A thread that waits for its child tasks, or for a group's tasks, continues after the last of
+/// them; tasks that it runs meanwhile come before.
 void add_task_waits(const Run& run, const Teams& teams, const ProcessTasks& tasks,
                     Dependences& found) {
   const replay::AwaitedTasks all(teams, tasks);

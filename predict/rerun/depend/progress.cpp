@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What goes on only when somebody is back in MPI, as detectors have found it
+// Operations that progress only when another process is back in MPI, as found by detectors
 // (replay/match/progress/progress.h).
 #include <algorithm>
 

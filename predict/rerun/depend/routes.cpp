@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Members count, and the nodes that they are on; who of them is next to whom is not known.
+// Only the numbers of members and of nodes count; which members are neighbours is unknown.
 #include "predict/rerun/depend/routes.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 using replay::Part;
 using trace::CollectiveOp;
 
-/// What a member of a tree gets in each of its rounds. As OTF2 has it, the bytes received by
-/// somebody who gets a reduction are those of all members.
+/// Returns the bytes that a member of a tree gets in each of its rounds. In OTF2, the bytes
+/// received by a member that gets a reduction are those of all members.
 uint64_t bytes_of_round(const Part& to, size_t members, uint32_t rounds) {
   const uint64_t received = to.op->bytes_received;
   switch (to.op->op) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// In how many messages data gets to somebody, within nodes and between them, and how large they
-// are. Of collective operations this is a guess at what libraries do: the levels of a binary tree,
-// those between nodes first.
+// How data are delivered to a location: the number and size of the messages, within nodes and
+// between them. For collective operations this is a model of libraries: the levels of a binary
+// tree, those between nodes first.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,11 @@ class Routes {
   size_t count_nodes(std::span<const replay::Part> parts) const;
   /// Of each member and all before it.
   std::vector<size_t> count_nodes_up_to_each(std::span<const replay::Part> parts) const;
-  /// To one who gets data from so many members on so many nodes, or through as many. Nothing is on
-  /// its way to one alone.
+  /// Returns the delivery to a member that gets data from, or through, `members` members on `nodes`
+  /// nodes. Empty for a single member.
   static Delivery through_tree(size_t members, size_t nodes, const replay::Part& to);
-  /// To one who gets as much from each of several, each by itself.
+  /// Returns the delivery to a member that gets equally much from each of several members, in
+  /// separate messages.
   Delivery from_each(const replay::Part& from, const replay::Part& to, size_t givers) const;
 
  private:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How long the tasks of a process take, alone and in chains: a task is executed by one thread, and
-// those that depend on each other one after the other, whoever executes them.
+// those that depend on each other one after the other, on any threads.
 #pragma once
 
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads that the program makes itself, and processes that it forks: one begins after it was made,
-// a join returns after the other has ended, and whoever waits for an object goes on after the last
-// that let him.
+// Threads that the program creates itself, and processes that it forks: each begins after its
+// creation, a join returns after the other has ended, and a wait for an object ends after the last
+// wake of it.
 #include <algorithm>
 
 #include "predict/rerun/dependences.h"

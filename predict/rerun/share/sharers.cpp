@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who could share work, besides those who do it: ranks that call the same operations, threads that
-// the process has.
+// The locations that could share work, besides those that do it: ranks that call the same
+// operations, and threads of the same process.
 #include <algorithm>
 #include <set>
 
