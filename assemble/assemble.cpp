@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens records, and keeps in the experiment what later cannot be found out again. Several ranks of
-// a launcher may do so at once: they write the same, and files appear whole.
+// Opens records, and keeps in the experiment those facts that cannot be found out again later.
+// Several ranks of a launcher may do so at once: they write the same, and files appear whole.
 
 #include "assemble/assemble.h"
 

@@ -3,10 +3,11 @@
 
 // The records of an experiment (`<experiment>/raw`, trace/raw/raw.h) as a trace that can be
 // replayed: one clock for all nodes, addresses become functions, communicators known by local
-// numbers become one number for all, overdue OpenMP ends move to where they happened. It works on
-// whatever a program left, however it died. What only the machine and the moment of the measurement
-// know goes into the experiment when its records are first opened: the names of functions
-// (`<experiment>/names`) and the RunFacts. From then on the experiment can be analyzed anywhere.
+// numbers become one number for all, late OpenMP ends move to where they happened. It works on the
+// records that a program left, however it died. Facts that only the machine and the moment of the
+// measurement can provide go into the experiment when its records are first opened: the names of
+// functions (`<experiment>/names`) and the RunFacts. From then on the experiment can be analyzed
+// anywhere.
 #pragma once
 
 #include <filesystem>
@@ -27,7 +28,7 @@ struct OpenRecords {
   Result<void> kept;  ///< whether names and facts could be put into the experiment
 };
 
-/// What opening records may put into their experiment.
+/// The files that opening records may put into their experiment.
 enum class Keep : uint8_t { nothing, names_and_facts };
 
 /// Opens them on `threads` threads (0: all cores). Error if there are none ("the program called
@@ -35,21 +36,21 @@ enum class Keep : uint8_t { nothing, names_and_facts };
 Result<OpenRecords> open_records(const std::filesystem::path& experiment, unsigned threads,
                                  Keep what = Keep::names_and_facts);
 
-/// Who cannot go on in a run, and where everybody is, from its records as they are at the moment
-/// and from what the system says of processes of this host; what it says of processes that were
-/// read at different moments may be out of date. `look`: the one before, which becomes the newest.
-/// Writes nothing. Error if nothing has been recorded yet.
+/// Which threads cannot go on in a run, and where all threads are, from its present records and
+/// from the system's data on processes of this host; data on processes that were read at different
+/// moments may be out of date. `look`: the previous look, which is replaced by the newest. Writes
+/// nothing. Error if nothing has been recorded yet.
 Result<RunState> look_for_stuck(const std::filesystem::path& experiment, unsigned threads,
                                 look::Look& look);
 
-/// Whether the program that records there still runs: nobody has completed the experiment yet, and
-/// whoever started the program saw it run in the last seconds, or where nobody watches, as behind a
-/// launcher, one of its processes on this machine is alive. Elsewhere it cannot be known: false.
+/// Whether the program that records there still runs: the experiment is not complete yet, and the
+/// culprit that started the program saw it run in the last seconds, or without one, as behind a
+/// launcher, one of its processes on this machine is alive. Elsewhere this is unknown: false.
 bool still_runs(const std::filesystem::path& experiment);
 
 /// True if a process wanted to record there, whether or not it could.
 bool has_records(const std::filesystem::path& experiment);
-/// errno with which a process was refused the files of its records; 0: none says so.
+/// errno with which a process was refused the files of its records; 0: there is no such process.
 int refusal_of_records(const std::filesystem::path& experiment);
 
 }  // namespace culprit::assemble

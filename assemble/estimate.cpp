@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Records of the first windows are counted by what they belong to; what was counted but not kept is
-// made of the same, so each is multiplied by how many windows there were for one that was kept.
+// Records of the first windows are counted by category; windows that were counted but not kept are
+// assumed to have the same mix, so each count is multiplied by the number of windows per kept one.
 #include "assemble/estimate.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ CostClass cost_class_of(Frequent events) {
   return {text(events).what, text(events).name};
 }
 
-/// What a record belongs to, apart from those of MPI calls, which have names.
+/// The category of a record; records of MPI calls have names instead.
 CostClass cost_class_of(trace::RawGroup group) {
   using trace::RawGroup;
   switch (group) {
@@ -71,7 +71,7 @@ double growth_of(const RawProcessFolder& folder, uint32_t thread) {
   std::memcpy(&tail, window.data() + window.size() - sizeof tail, sizeof tail);
   window.resize(window.size() - sizeof tail);
   const uint64_t filled = tail.window * window.size();
-  // Of a process that was killed early the reader knows what the tail holds.
+  // For a process that was killed early, the reader knows the content of the tail.
   if (kept <= 0 || static_cast<double>(filled) <= kept) return 1;
   return static_cast<double>(filled + used_of(window)) / kept;
 }

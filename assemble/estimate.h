@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How large the records of a run are, what they consist of, and what they cost, from a run of which
-// the collector kept only each thread's first windows (`count_only` of base/settings.def). What was
-// counted but not kept is taken to be made of the same.
+// The size of a run's records, their composition and their cost, from a run of which the collector
+// kept only each thread's first windows (`count_only` of base/settings.def). Windows that were
+// counted but not kept are assumed to have the same composition.
 #pragma once
 
 #include <cstdint>

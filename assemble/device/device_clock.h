@@ -18,7 +18,7 @@ namespace culprit::assemble {
 
 class DeviceClock {
  public:
-  /// The device showed `nanoseconds` when it was between two times of the trace.
+  /// The device's clock read `nanoseconds` at some moment between two times of the trace.
   struct Moment {
     uint64_t nanoseconds = 0;
     Time at_least;

@@ -3,7 +3,7 @@
 
 // From records in the order in which they became known to lanes in the order of time: definitions
 // first, then operations by queue, then as many lanes of a queue as its operations need to nest.
-// What contradicts itself is counted, and left out.
+// Records that contradict each other are counted, and left out.
 #include "assemble/device/devices.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 using trace::RawDeviceLoss;
 using trace::RawKind;
 
-/// Queues that keep their order can seem to overlap by what their clock is uncertain of.
+/// Queues that keep their order can seem to overlap by the uncertainty of their clock.
 constexpr uint64_t kUncertain = 1000;  // ns
 /// Sums and differences of times stay within 64 bits.
 constexpr uint64_t kFarthest = uint64_t{1} << 61;
@@ -127,7 +127,7 @@ class Reader {
     }
     if (op.begin > op.end) return void(++reversed_);
     ops_[queue->second].push_back(op);
-    // Numbers of 32 bits are the runtime's own: its calls do not tell the queue.
+    // Numbers of 32 bits are the runtime's own: its calls do not name the queue.
     if (told.number != 0 && told.number <= UINT32_MAX) {
       result_.queue_of_operation.emplace(told.number, queue->second);
     }
@@ -186,8 +186,8 @@ class Reader {
            what == trace::RawDevicePoint::queue_waits_for_event;
   }
 
-  /// Who waits for an event waits for its last recording before the wait; calls are numbered in
-  /// their order.
+  /// A call that waits for an event waits for its last recording before the wait; calls are
+  /// numbered in their order.
   void find_recordings() {
     for (auto& [event, numbers] : recordings_) std::sort(numbers.begin(), numbers.end());
     for (const EventWait& wait : waits_) {

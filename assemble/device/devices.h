@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the devices of one process did: its log of no thread (trace/raw/raw.h, device_*), in which
-// records lie in the order in which they became known. From it come lanes, each with operations
-// that follow each other in time: one for a queue, and more where its operations overlapped.
+// The activity of one process's devices: its log of no thread (trace/raw/raw.h, device_*), in which
+// records are in the order in which they became known. It becomes lanes, each with operations that
+// follow each other in time: one lane for a queue, and more where its operations overlapped.
 #pragma once
 
 #include <cstdint>
@@ -58,10 +58,10 @@ struct DeviceLane {
   std::vector<DeviceOp> ops;  ///< in order of time
 };
 
-/// What a call turns out to have done or waited for, by the runtime's own record of it.
+/// The operation or wait of a call, as the runtime's own record of it says.
 struct DeviceCall {
   trace::RawDevicePoint what = trace::RawDevicePoint::event_recorded;
-  uint32_t queue = trace::kNoDeviceQueue;                           ///< index, if it is told
+  uint32_t queue = trace::kNoDeviceQueue;                           ///< index, if the record has it
   trace::OperationNumber recording = trace::OperationNumber::none;  ///< of the event waited for
 };
 
@@ -79,17 +79,18 @@ struct ProcessDevices {
   std::unordered_map<uint32_t, std::string> names;
   std::unordered_map<uint32_t, uint32_t> device_index;  ///< in `devices`, by number in records
   std::unordered_map<uint32_t, uint32_t> queue_index;   ///< in `queues`, likewise
-  /// Of runtimes that tell of queues and waits on the device's side only, by number.
+  /// For runtimes that report queues and waits on the device's side only: the queue by number of
+  /// operation.
   std::unordered_map<uint64_t, uint32_t> queue_of_operation;
   std::unordered_map<uint64_t, DeviceCall> calls;
-  uint64_t overhead_ns = 0;  ///< for the sake of tools
+  uint64_t overhead_ns = 0;  ///< work of the runtime for the sake of tools
   /// The rest that it took, by number of operation.
   std::unordered_map<uint64_t, std::vector<RuntimeTime>> runtime_times;
   std::vector<std::string> refusals;  ///< sentences: runtimes that are not observed
 };
 
-/// Reads all such logs of a process, one for each device runtime that it uses. What makes no sense
-/// is left out and counted.
+/// Reads all such logs of a process, one for each device runtime that it uses. Records that make no
+/// sense are left out and counted.
 ProcessDevices read_devices(const std::vector<RawLog>& logs, Losses& losses);
 
 }  // namespace culprit::assemble

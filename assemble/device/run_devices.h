@@ -20,7 +20,7 @@ struct RunDevices {
   std::vector<trace::Device> all;          ///< by DeviceId
 };
 
-/// Reads the logs of devices of all `folders`. Sentences that the reader must know are added to
+/// Reads the logs of devices of all `folders`. Sentences that the reader must see are added to
 /// `notes`, each once.
 RunDevices gather_devices(const std::vector<RawProcessFolder>& folders, Losses& losses,
                           std::vector<std::string>& notes);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a look costs is the time that this thread has been on a core: on a busy machine it takes
-// longer.
+// The cost of a look is the time that this thread has been on a core: on a busy machine the look
+// takes longer.
 #include "assemble/look/keeper.h"
 
 #include <time.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Notes now and then, in the experiment, where the threads of the measured program are: after a
-// kill nobody else can tell. Only whoever started a program may always look at it. Looks are the
-// rarer the more they cost, and the longer the run lasts: at most 1 % of a core.
+// kill there is no other way to know. Only the process that started a program may always look at
+// it. Looks are the rarer the more they cost, and the longer the run lasts: at most 1 % of a core.
 #pragma once
 
 #include <chrono>

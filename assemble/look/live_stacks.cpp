@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// libdwfl walks the frames over memory that we hand it. The system does not tell the frame pointer
-// of a blocked thread. Frames of the system's libraries do without it, but functions compiled
-// without optimisation are found by it. Then it is looked for on the stack: it points at a slot
-// below the return address of the call that called the very function, and the walk begins anew
-// with it. Any other guess could name functions that were never called.
+// libdwfl walks the frames over memory that we give it. The system does not provide the frame
+// pointer of a blocked thread. Frames of the system's libraries do without it, but functions
+// compiled without optimisation need it. It is then searched for on the stack: it points at a slot
+// below the return address of the call to that very function, and the walk begins anew with it. Any
+// other guess could name functions that were never called.
 #include "assemble/look/live_stacks.h"
 
 #include <elfutils/libdwfl.h>
@@ -79,7 +79,7 @@ struct LiveStacks::Unwinder {
     return value;
   }
 
-  /// Where the innermost frame of which the walk knew no caller begins, and its code.
+  /// The innermost frame for which the walk knew no caller: where it begins, and its code.
   struct End {
     uint64_t pc = 0;
     uint64_t sp = 0;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The call stacks of threads of another process that are blocked in a system call. Nobody is
-// stopped for it: the system tells a blocked thread's stack pointer and program counter, its stack
-// is copied and unwound by the tables that exception handling needs. Whoever asks makes sure that
-// the thread has not moved meanwhile.
+// The call stacks of threads of another process that are blocked in a system call. No thread is
+// stopped for it: the system provides a blocked thread's stack pointer and program counter, its
+// stack is copied and unwound by the tables that exception handling needs. The caller must make
+// sure that the thread has not moved meanwhile.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@ class LiveStacks {
   LiveStacks(const LiveStacks&) = delete;
   LiveStacks& operator=(const LiveStacks&) = delete;
 
-  /// One past an instruction of each frame, innermost first, as far as it can be told.
+  /// One past an instruction of each frame, innermost first, as far as the stack can be unwound.
   std::vector<uint64_t> of(uint64_t sp, uint64_t pc);
 
  private:

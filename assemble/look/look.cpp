@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A thread's turns on a core are read before its stack and after: if they are the same, it has
-// slept, and what was read in between belongs together.
+// slept, and the data read in between is consistent.
 #include "assemble/look/look.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ std::string folder_of(uint32_t process, const std::string& raw) {
   return {};
 }
 
-/// Without a word from the folder itself: others, on other nodes, may look at the same time.
+/// Alive processes by the folders alone: others, on other nodes, may look at the same time.
 std::vector<Alive> alive_below(const GuardedPath& raw) {
   std::error_code error;
   const std::string folders = fs::canonical(raw.path(), error).string() + "/";
@@ -92,7 +92,7 @@ std::vector<Alive> alive_under(const GuardedPath& raw) {
   return alive;
 }
 
-/// Those that have the other side of a pipe open, of all that we may look into.
+/// The processes that have the other side of a pipe open, among all that we may inspect.
 std::vector<uint32_t> other_side(const std::string& object, bool wants_writer) {
   std::vector<uint32_t> holders;
   for (const uint32_t process : all_processes()) {
@@ -145,7 +145,7 @@ class ProcessWatch {
       thread.state = now.state;
       thread.cpu_ns = now.cpu_ns;
       thread.core = now.core;
-      // Whoever holds a lock or a pipe may have changed, and a child may have ended.
+      // The holder of a lock or a pipe may have changed, and a child may have ended.
       if (registers && system_call(thread.call).sort != CallSort::futex) see_object(thread);
       return;
     }

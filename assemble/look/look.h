@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Looks at the processes of a run that are alive on this host (thread_look.h says what is seen).
+// Looks at the processes of a run that are alive on this host (thread_look.h describes the result).
 #pragma once
 
 #include "assemble/look/thread_look.h"

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The last look at a process, kept among its records (`raw/<process>/whereabouts`) for when it can
-// no longer be looked at: it was killed, or runs where the reader is not or may not look. Lines of
-// words, first of what each tells; of another version or senseless, it is not there.
+// no longer be inspected: it was killed, or runs where the reader is not or has no permission. The
+// format is lines of words, the first of which names the line's content; a file of another version
+// or without sense counts as missing.
 #pragma once
 
 #include <optional>

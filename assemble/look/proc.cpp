@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Texts of /proc are taken apart as proc(5) describes them; what does not look like that counts as
-// not there.
+// Texts of /proc are parsed as proc(5) describes them; a text that does not match counts as
+// missing.
 #include "assemble/look/proc.h"
 
 #include <dirent.h>
@@ -57,7 +57,7 @@ std::optional<uint64_t> take_number(std::string_view& text) {
   return number;
 }
 
-/// What follows a line's beginning in a file of such lines; empty if there is none.
+/// The rest of the line that starts with `beginning`; empty if there is none.
 std::string_view line_of(std::string_view text, std::string_view beginning) {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
@@ -196,7 +196,8 @@ Opened opened_by(uint32_t process, const std::string& target) {
   return opened;
 }
 
-// "7: FLOCK  ADVISORY  WRITE 4242 08:01:99 0 EOF", and below it, with "->", who waits for it.
+// Example: "7: FLOCK  ADVISORY  WRITE 4242 08:01:99 0 EOF"; lines below it with "->" are its
+// waiters.
 std::vector<uint32_t> lock_holders(pid_t waiter) {
   std::istringstream in(read_proc("/proc/locks"));
   std::vector<uint32_t> holders;

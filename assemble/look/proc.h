@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Files of /proc: what the system tells of a process, of one of its threads, of a descriptor. What
-// is not there, or not for us, is empty: processes end while they are read.
+// Files of /proc: the system's data on a process, on one of its threads, on a descriptor. Missing
+// or forbidden data is empty: processes end while they are read.
 #pragma once
 
 #include <sys/types.h>
@@ -48,7 +48,7 @@ struct Opened {
   bool writes = false;
 };
 Opened opened_by(uint32_t process, const std::string& target);
-/// Who holds the lock that a process waits for (flock, fcntl): none or one.
+/// The holder of the lock that a process waits for (flock, fcntl): none or one.
 std::vector<uint32_t> lock_holders(pid_t waiter);
 
 }  // namespace culprit::assemble::look

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The system calls in which a thread may stay: their names, and what their arguments say of what it
-// waits for. Any other has its number for a name.
+// The system calls in which a thread may stay: their names, and how their arguments show the object
+// of the wait. Any other call is named by its number.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the system says of the threads of a run at one moment: whether each has used a core, in
-// which system call it is blocked, from where in the program it was called, and a few words of the
-// memory that it waits for. All of it is read from outside: nobody is stopped, signalled or traced,
-// and nothing is written into the program. The threads are those of the processes that left records
-// and run on this host; what the system does not let us see is unknown.
+// The system's data on the threads of a run at one moment: whether each has used a core, in which
+// system call it is blocked, from where in the program it was called, and a few words of the memory
+// that it waits for. All of it is read from outside: no thread is stopped, signalled or traced, and
+// nothing is written into the program. The threads are those of the processes that left records and
+// run on this host; data that the system withholds is unknown.
 #pragma once
 
 #include <array>
@@ -20,14 +20,15 @@ inline constexpr size_t kWords = 8;
 inline constexpr size_t kWordsBefore = 3;
 
 inline constexpr int64_t kNotInACall = -1;
-/// What a futex lies in that other processes may see.
+/// The object name of a futex in memory that other processes may see.
 inline constexpr const char* kSharedMemory = "shared memory";
 
 struct ThreadLook {
   uint32_t tid = 0;
   char state = '?';                   ///< as /proc has it: R, S, D, T, Z, ...
   uint64_t cpu_ns = 0;                ///< on a core since it began
-  uint64_t turns = 0;                 ///< how often it was on a core: who has slept has no new one
+  uint64_t turns = 0;                 ///< how often it was on a core: unchanged if it has slept
+                                      ///< since
   double core = -1;                   ///< share of a core since the look before; < 0: unknown
   uint64_t since_ns = 0;              ///< CLOCK_MONOTONIC: it has been blocked at least since then
   int64_t call = kNotInACall;         ///< number of the system call in which it is blocked

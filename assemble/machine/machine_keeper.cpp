@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the system counts only grows, so that each look is held against the one before. A process
-// that both began and ended between two looks is seen by nobody: its time is what is left of that
-// of the cores.
+// The system's counters only grow, so each look is compared with the one before. A process that
+// both began and ended between two looks is never seen: its time is the part of the cores' time
+// that no other process accounts for.
 #include "assemble/machine/machine_keeper.h"
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@
 namespace culprit::assemble::machine {
 namespace {
 
-/// Then two and two are joined.
+/// With more, pairs of intervals are joined.
 constexpr size_t kMostIntervals = 240;
-/// Who used less of a core is not named.
+/// A process that used less of a core is not named.
 constexpr double kWorthNaming = 0.01;
 constexpr size_t kMostNamed = 6;
 
@@ -114,8 +114,7 @@ void MachineKeeper::look() {
   }
   Counts now = count();
   if (now.at_ns > before_.at_ns) keep(since(now));
-  // Ranks are bound to cores when they are started: what others do elsewhere takes nothing from
-  // them.
+  // Ranks are bound to cores when they are started: other processes elsewhere do not affect them.
   std::set<unsigned> cores;
   for (const uint32_t process : records_) add_cores_of(static_cast<pid_t>(process), cores);
   if (!cores.empty() && cores != cores_) {
@@ -134,11 +133,11 @@ std::set<uint32_t> MachineKeeper::of_the_run(const Counts& now) const {
     const auto found = now.processes.find(pid);
     return found == now.processes.end() ? 0 : found->second.parent;
   };
-  // Whoever started them waits for them: shells, launchers' daemons.
+  // The processes that started them wait for them: shells, launchers' daemons.
   for (const uint32_t root : roots) {
     for (uint32_t pid = parent_of(root); pid > 1 && all.insert(pid).second;) pid = parent_of(pid);
   }
-  // What they started, and not what lies beside it.
+  // The processes that they started, but not their siblings.
   for (const auto& [pid, process] : now.processes) {
     std::vector<uint32_t> line;
     uint32_t at = pid;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Keeps, in the experiment, who used the cores of this machine while the program ran. It belongs to
-// whoever started the program; where each rank of a node has such a starter, the first keeps it for
-// all. It looks about once a second, at most for 0.5 % of a core; over long runs what it keeps gets
-// coarser, and looks rarer with it.
+// Keeps, in the experiment, which processes used the cores of this machine while the program ran.
+// It runs in the culprit that started the program; where each rank of a node has such a starter,
+// the first keeps it for all. It looks about once a second, at most for 0.5 % of a core; over long
+// runs its intervals get coarser, and looks rarer with them.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,8 @@ class MachineKeeper {
   void look();
   void keep(Interval interval);
   void write();
-  /// Those that belong to the run: whoever records, culprit, and what lies between and below them.
+  /// The processes that belong to the run: those that record, culprit, and those between and below
+  /// them.
   std::set<uint32_t> of_the_run(const Counts& now) const;
 
   enum class Role { undecided, keeper, bystander };

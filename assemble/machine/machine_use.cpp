@@ -19,7 +19,7 @@ constexpr std::string_view kHead = "culprit-machine-1";
 constexpr uint64_t kMostBytes = uint64_t{4} << 20;
 constexpr size_t kMostIntervals = 4096;
 constexpr size_t kMostOthers = 16;
-/// So long no core is used by anybody: a greater number is none of ours.
+/// No core can be used for longer: a greater number is not from us.
 constexpr uint64_t kMost_ns = uint64_t{1} << 60;
 
 GuardedPath file_of(const GuardedPath& raw, const std::string& host) {

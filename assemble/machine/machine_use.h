@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who used the cores of a machine, by and by, while a program was measured on it: all processes
-// together, those that have nothing to do with the run one by one, the hypervisor below the machine
-// and the quota of the program's control group. Kept by whoever started the program
-// (machine_keeper.h), since a process of the run would have to look at all others instead of
-// working.
+// How the cores of a machine were used, interval by interval, while a program was measured on it:
+// all processes together, those that have nothing to do with the run one by one, the hypervisor
+// below the machine and the quota of the program's control group. Kept by the culprit that started
+// the program (machine_keeper.h), since a process of the run would have to look at all others
+// instead of working.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct ProcessUse {
 struct Interval {
   uint64_t begin_ns = 0;      ///< CLOCK_MONOTONIC
   uint64_t end_ns = 0;        ///< likewise
-  uint64_t busy_ns = 0;       ///< on all these cores, by anybody
-  uint64_t idle_ns = 0;       ///< likewise, of nobody
+  uint64_t busy_ns = 0;       ///< on all these cores, by any process
+  uint64_t idle_ns = 0;       ///< likewise, by none
   uint64_t steal_ns = 0;      ///< the hypervisor gave them to other machines
   uint64_t throttled_ns = 0;  ///< the control group had used up its quota
   uint64_t helpers_ns = 0;    ///< CPU time of culprit and of what starts the program and serves it
@@ -38,7 +38,7 @@ struct Interval {
 struct MachineUse {
   std::string host;
   std::string boot_id;
-  uint64_t cores = 0;               ///< that whoever started the run may use there
+  uint64_t cores = 0;               ///< cores of the machine that the run may use
   std::vector<Interval> intervals;  ///< one after the other
 };
 
@@ -47,7 +47,7 @@ void join(Interval& first, const Interval& second);
 
 /// Below `raw`, one file for each host.
 std::vector<MachineUse> read_machines(const GuardedPath& raw);
-/// False if there is one of this host already: then somebody else keeps it.
+/// False if this host has one already: then another process keeps it.
 bool begin_machine(const GuardedPath& raw, const MachineUse& use);
 void write_machine(const GuardedPath& raw, const MachineUse& use);
 

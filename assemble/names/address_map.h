@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where in which file an address of a dead process lay, from the copies of /proc/self/maps that it
-// left. A later copy knows what was loaded meanwhile, an earlier one what has been unloaded since:
-// the most complete is asked first.
+// Where in which file an address of a dead process was, from the copies of /proc/self/maps that it
+// left. A later copy has the objects that were loaded meanwhile, an earlier one those that have
+// been unloaded since: the most complete copy is searched first.
 #pragma once
 
 #include <cstdint>

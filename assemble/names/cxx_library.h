@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// C++'s library is compiled into programs, whose users have not written it.
+// C++'s library is compiled into programs, although their authors have not written it.
 #pragma once
 
 #include <string_view>

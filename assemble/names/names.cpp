@@ -15,7 +15,7 @@ namespace culprit::assemble {
 namespace {
 
 /// Suffixes of clones that compilers make for themselves. Those of outlined OpenMP code stay: they
-/// tell where a construct's body begins.
+/// show where a construct's body begins.
 constexpr std::array<std::string_view, 7> kCloneSuffixes = {
     ".isra.", ".constprop.", ".part.", ".cold", ".lto_priv.", ".llvm.", ".localalias"};
 
@@ -78,8 +78,8 @@ std::string take_clone(std::string& name) {
   return clone;
 }
 
-/// Of a lambda, whose class has no other name, what its author has written is all of the class:
-/// "main::{lambda(int)#1}::operator()" -> "main::{lambda(int)#1}", also of one inside another.
+/// The author of a lambda, whose class has no other name, has written the whole class:
+/// "main::{lambda(int)#1}::operator()" -> "main::{lambda(int)#1}", also inside another lambda.
 /// clang counts such classes by "$_0", "$_1", ... within their function.
 void name_lambdas(std::string& name) {
   constexpr std::string_view kCall = "::operator()";

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What libdwfl is asked, and in which order: lines and inlined functions from DWARF, else the
-// symbol table, else the unwind table for where a function begins.
+// Which queries libdwfl answers, and in which order: lines and inlined functions from DWARF, else
+// the symbol table, else the unwind table for the beginning of a function.
 #include "assemble/names/object_file.h"
 
 #include <elfutils/libdwelf.h>

@@ -19,7 +19,8 @@ struct Dwfl_Module;
 
 namespace culprit::assemble {
 
-/// What tells a build of a file from all others, in hexadecimal digits; empty if it says nothing.
+/// The build id, which distinguishes a build of a file from all others, in hexadecimal digits;
+/// empty if the file has none.
 std::string build_id_of(const std::string& path);
 
 class ObjectFile {
@@ -27,7 +28,7 @@ class ObjectFile {
   /// Opens `path`, which may well be missing: then symbols are module and offset.
   explicit ObjectFile(const std::string& path);
 
-  /// What lies at `offset` in the file.
+  /// The symbol of the code at `offset` in the file.
   Symbol symbol(uint64_t offset);
 
  private:
@@ -36,7 +37,8 @@ class ObjectFile {
   };
   std::optional<uint64_t> address_of(uint64_t offset) const;
   std::optional<uint64_t> function_begin(uint64_t address) const;
-  /// Whether the code there, so many bytes into a function, is a loop that waits for memory.
+  /// Whether the code there, `into_function` bytes into a function, is a loop that waits for
+  /// memory.
   bool spins_at(uint64_t offset, uint64_t into_function) const;
   void name_from_symbol_table(uint64_t address, Symbol& symbol);
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Executables and libraries whose names come from records, or from other such files, and so perhaps
-// from somebody else: what the libraries that read them (elfutils) would wait for, or unpack until
-// no memory is left, is not opened. Links are followed, as libraries are installed with them.
+// from an attacker: files that the libraries that read them (elfutils) would wait for, or unpack
+// until no memory is left, are not opened. Links are followed, as libraries are installed with
+// them.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +17,7 @@ namespace culprit::assemble {
 /// None if this is no ELF file, or one whose compressed parts would fill the memory.
 std::optional<RegularFile> open_object_file(const std::filesystem::path& path);
 
-/// Something is there, and it is no such file: nobody must open it.
+/// Something exists there, and it is no such file: it must not be opened.
 bool is_trap(const std::filesystem::path& path);
 
 }  // namespace culprit::assemble

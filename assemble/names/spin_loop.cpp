@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A loop is all that leads to a jump back without passing where that goes. A register that is read
-// before it is written in a round, and written in it, carries something from one round to the next:
-// a counter, a pointer, a sum. Places on the stack are taken for registers, as which code that is
-// not optimized uses them.
+// A loop consists of all instructions that lead to a jump back without passing its target. A
+// register that is read before it is written in a round, and written in it, carries a value from
+// one round to the next: a counter, a pointer, a sum. Places on the stack are treated as registers,
+// since code that is not optimized uses them so.
 #include "assemble/names/spin_loop.h"
 
 #include <capstone/capstone.h>
@@ -87,7 +87,7 @@ class Disassembler {
   size_t count_ = 0;
 };
 
-/// Without what says how much of it is meant; empty: flags, and where the program is.
+/// The register's name without its size; empty for flags and the program counter.
 std::string Disassembler::family_of(std::string name) {
   if (name == "rflags" || name == "eflags" || name == "flags" || name == "rip") return "";
   if (name[0] == 'r' && name.size() > 1 && name[1] >= '0' && name[1] <= '9') {  // r8 to r15

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Loops that do nothing but look at memory until somebody else changes it: whoever is seen in one
-// waits, though no call says so. Told from the instructions, on x86-64 alone.
+// Loops that do nothing but read memory until another thread changes it: a thread in one waits,
+// though no call says so. They are recognised by their instructions, on x86-64 only.
 #pragma once
 
 #include <cstddef>

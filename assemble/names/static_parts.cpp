@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads the program's ELF file: its segments say whether a loader is asked for, and whose, its
-// symbols whether libgomp's functions lie inside. A stripped program keeps that to itself.
+// Reads the program's ELF file: its segments show whether it needs a loader, and whose, its symbols
+// whether libgomp's functions are inside. For a stripped program the latter is unknown.
 #include "assemble/names/static_parts.h"
 
 #include <fmt/format.h>

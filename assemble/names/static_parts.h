@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a program has inside instead of loading it, or loads in the place of what culprit knows:
-// such calls cannot be observed from outside.
+// Parts that a program contains instead of loading them, or loads in place of those that culprit
+// knows: calls of them cannot be observed from outside.
 #pragma once
 
 #include <string>

@@ -36,7 +36,7 @@ bool is_stubs(Elf* elf, const GElf_Shdr& header) {
   return name != nullptr && std::string_view(name).starts_with(".plt");
 }
 
-/// Where the stub at `begin` of the section's bytes takes from what it jumps to.
+/// Address of the word in which the stub at `begin` of the section's bytes finds its jump target.
 std::optional<uint64_t> slot_of(const Elf_Data& data, uint64_t begin, uint64_t stub_bytes,
                                 uint64_t section_address) {
   const auto* const bytes = static_cast<const unsigned char*>(data.d_buf);

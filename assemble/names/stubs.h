@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The stubs through which a file calls functions of others (its procedure linkage table): no symbol
-// table has them, but each jumps to where the dynamic linker puts the address of a function whose
-// name it is given. On x86-64 alone.
-// MT: one object in one thread at a time.
+// table has them, but each jumps to an address that the dynamic linker stores in a word, and the
+// relocation of that word has the function's name. On x86-64 only. MT: one object in one thread at
+// a time.
 #pragma once
 
 #include <gelf.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a place in code is called, and how such names are looked up in files.
+// The name of a place in code, and how such names are looked up in files.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is kept or cached is asked first, library by library. The rest is looked up in slices, the
-// largest first, in parallel: reading debug information is what takes the time.
+// The kept and the cached names are searched first, library by library. The rest is looked up in
+// slices, the largest first, in parallel: most time goes into reading debug information.
 #include "assemble/names/symbols.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ namespace {
 /// To open a file takes as long as to look up many places in it.
 constexpr size_t kWorthATask = 256;
 
-/// One object file, and the places in it that nobody has named so far.
+/// One object file, and the places in it that are still unnamed.
 struct Search {
   const std::string& path;
   std::string& build_id;
@@ -47,7 +47,7 @@ struct Search {
   std::vector<OpenPlace> open;
 };
 
-/// A place of which nothing is known but where it is.
+/// A symbol for a place of which only the position is known.
 Symbol nameless(const std::string& path, uint64_t offset) {
   Symbol symbol;
   symbol.module = base_name(path);

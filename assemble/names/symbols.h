@@ -29,8 +29,8 @@ class Symbols {
   /// Announces a place that will be asked for.
   void add(const CodePlace& place);
   /// Looks up all announced places, on up to `threads` threads: first among the names that the run
-  /// keeps, then in the cache, then in the source, and what the source knew goes into the cache.
-  /// Files that are no longer what ran are not asked.
+  /// keeps, then in the cache, then in the source, whose answers go into the cache. Files that have
+  /// changed since the run are not searched.
   void resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
                const KeptNames& kept);
   /// All that was resolved.

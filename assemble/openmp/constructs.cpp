@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A construct is closed by its own end, or by what cannot lie inside of it. Which kind of barrier
-// it was is known only when the next record of the thread comes.
+// A construct is closed by its own end, or by a construct that cannot lie inside it. Which kind of
+// barrier it was is known only when the next record of the thread comes.
 #include "assemble/openmp/constructs.h"
 
 #include "assemble/openmp/ompt_names.h"
@@ -25,7 +25,7 @@ bool is_taken_back(RawLog::Cursor ahead) {
   return false;
 }
 
-/// Ids of sync constructs: the class, and whether only its waiting part was told.
+/// Ids of sync constructs: the class, and whether only its waiting part was reported.
 constexpr uint64_t kWaitOnly = 0x100;
 uint64_t sync_id(SyncClass sync, bool wait) {
   return static_cast<uint64_t>(sync) | (wait ? kWaitOnly : 0);
@@ -63,7 +63,7 @@ void OpenmpConstructs::work_begin(const RawRecord& record) {
   } else {
     state_.observe_code(time, begun.code);
   }
-  // gcc's combined constructs tell the master alone where they are: where the region was forked.
+  // gcc's combined constructs report their place to the master only: the region was forked there.
   teams_.last_work = begun.code != 0 ? teams_.place(begun.code) : teams_.team_place();
   state_.timeline.enter(time, Level::work,
                         state_.construct(work->name, RegionRole::worksharing, teams_.last_work),
@@ -94,7 +94,8 @@ void OpenmpConstructs::masked_begin(const RawRecord& record) {
                         kMaskedId);
 }
 
-/// Threads that combine their results inside a barrier go on waiting there: no region of its own.
+/// Threads that combine their results inside a barrier go on waiting there: this is no region of
+/// its own.
 void OpenmpConstructs::reduction_begin(const RawRecord& record) {
   const Time time = state_.time(record);
   const size_t innermost = state_.timeline.innermost();
@@ -120,7 +121,7 @@ void OpenmpConstructs::cancel(const RawRecord& record) {
 }
 
 /// Whether the barrier that has just begun is the one at the end of the region: an implicit task
-/// ends directly after it. At the end of the log, a worker's end has not been told.
+/// ends directly after it. At the end of the log, a worker's end has not been reported yet.
 bool OpenmpConstructs::ends_region(uint16_t kind, RawLog::Cursor ahead) const {
   if (is_region_end(kind)) return true;
   if (!is_unclear(kind)) return false;

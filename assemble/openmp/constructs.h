@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Constructs inside a team: worksharing, masked, reductions, and everything at whose end threads
-// wait for each other. In programs built by gcc a `single` is never ended, and all barriers have
-// one name: what follows tells which they are.
+// Constructs inside a team: worksharing, masked, reductions, and all constructs at whose end
+// threads wait for each other. In programs built by gcc a `single` is never ended, and all barriers
+// have one name: the records that follow show their kind.
 #pragma once
 
 #include "assemble/openmp/teams.h"
@@ -21,7 +21,8 @@ class OpenmpConstructs {
   void reduction_begin(const RawRecord& record);
   void reduction_end(const RawRecord& record);
   void cancel(const RawRecord& record);
-  /// `ahead`: the records after this one. `wait`: it tells of the waiting inside a construct.
+  /// `ahead`: the records after this one. `wait`: the record concerns the waiting inside a
+  /// construct.
   void sync_begin(const RawRecord& record, const RawLog::Cursor& ahead, bool wait);
   void sync_end(const RawRecord& record, bool wait);
 

@@ -18,9 +18,9 @@ using trace::RegionRole;
 
 constexpr uint16_t kScopeBegin = 1;  // ompt_scope_endpoint_t
 
-/// Whether a call for a lock came back without it. Tests that fail have a beginning only, and some
-/// runtimes tell of them as of any acquire; but whoever waits does nothing else, except to be ended
-/// by a signal.
+/// Whether a call for a lock returned without it. Tests that fail have a beginning only, and some
+/// runtimes report them like any acquire; but a waiting thread has no other records, except for the
+/// end by a signal.
 bool has_failed(const MutexName& mutex, RawLog::Cursor ahead) {
   if (!mutex.is_call) return false;
   for (RawRecord next; ahead.next(next);) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Mutual exclusion: asking for a lock and holding it are two things. Calls of the library end when
+// Mutual exclusion: waiting for a lock and holding it are distinct. Calls of the library end when
 // the lock is held; constructs have a body.
 #pragma once
 

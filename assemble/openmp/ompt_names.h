@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the numbers in OpenMP records mean. They are OMPT's (OpenMP 5.2, section 19.4.4), which raw
-// records carry unchanged; newer and deprecated kinds are all accepted.
+// The meaning of the numbers in OpenMP records. They are OMPT's (OpenMP 5.2, section 19.4.4), which
+// raw records carry unchanged; newer and deprecated kinds are all accepted.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct WorkName {
   bool inside_work = false;  ///< may lie inside another worksharing construct
 };
 
-/// None for what is no work of this thread: a `single` that another one executes.
+/// None for records that are no work of this thread: a `single` that another one executes.
 inline std::optional<WorkName> work_name(uint16_t kind) {
   switch (kind) {
     case 2:
@@ -200,8 +200,8 @@ inline std::string_view target_name(uint16_t flags) {
   }
 }
 
-/// False for records that say nothing of what a thread does next: waiting belongs to the construct
-/// that it is in.
+/// False for records that say nothing about a thread's next activity: waiting belongs to the
+/// construct that it is in.
 inline bool says_something(trace::RawKind kind) {
   using trace::RawGroup;
   using trace::RawKind;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The records of the OpenMP runtime, as events, each group of constructs in a class of its own.
-// Runtimes do not keep to the book, so none of them relies on an end arriving.
+// Runtimes deviate from the standard, so none of these classes relies on an end arriving.
 #pragma once
 
 #include "assemble/openmp/constructs.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a host thread does for devices: time of the host alone. The body of a target construct that
+// Work of a host thread for devices: time of the host only. The body of a target construct that
 // runs on the host itself is the program's own; copies and kernels belong to the runtime.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Task numbers are the process's, and made unique by where they were created. What a task depends
-// on is told by its creator, edge by edge.
+// Task numbers are the process's, and made unique by the thread that created them. A task's
+// dependences are recorded by its creator, edge by edge.
 #include "assemble/openmp/tasks.h"
 
 #include "assemble/openmp/ompt_names.h"
@@ -78,7 +78,8 @@ void OpenmpTasks::fulfilled(const RawRecord& record) {
   timeline.sink().task_complete(ended, id(task));
 }
 
-/// Leaves what does not go on: all tasks above the one that is resumed, or that which gives way.
+/// Leaves tasks that are suspended: all tasks above the one that is resumed, or the one that
+/// yields.
 void OpenmpTasks::leave_for(const RawRecord& record) {
   const auto [status, next, prior] = record.as<raw::omp_task_switch>();
   const Time time = state_.time(record);

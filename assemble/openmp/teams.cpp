@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The levels of nesting are a stack. A region whose end is overdue is closed at the time at which
-// its master left, which the survey has found beforehand (assemble/run/survey.h).
+// The levels of nesting are a stack. A region whose end is late is closed at the time at which its
+// master left, which the survey has found beforehand (assemble/run/survey.h).
 #include "assemble/openmp/teams.h"
 
 #include <algorithm>
@@ -100,14 +100,14 @@ void OpenmpTeams::implicit_begin(const RawRecord& record) {
   const uint64_t region = record.as<raw::omp_implicit_begin>().region;
   // Region 0: the initial task, the program itself.
   if (region == 0 || is_hidden(region)) return;
-  // Recording was off when it was forked: nothing tells of the team.
+  // Recording was off when it was forked: the team is unknown.
   const auto known = state_.process.survey.regions.find(region);
   const bool surveyed = known != state_.process.survey.regions.end();
   if (!state_.process.pauses.empty() && !(surveyed && known->second.forked)) return;
   const Time time = state_.time(record);
   const bool own =
       !openings_.empty() && !openings_.back().team && openings_.back().region == region;
-  // A worker that begins anew has left everything else, told or not.
+  // A worker that begins anew has left all other constructs, whether or not that was reported.
   if (!own) finish(time);
   Timeline& timeline = state_.timeline;
   timeline.observe_nothing(time);

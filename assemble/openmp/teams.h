@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Parallel regions and leagues on one thread: the forks that it makes and the teams that it is in.
-// They nest. LLVM's runtime tells a worker's end of a region only when the next one starts, or
-// never: such ends are moved back to when the master left, and what is not ended is closed with
-// whatever encloses it. The other constructs lie inside and are found through here.
+// They nest. LLVM's runtime reports a worker's end of a region only when the next one starts, or
+// never: such ends are moved back to when the master left, and constructs without an end are closed
+// with the one around them. The other constructs lie inside and are found through here.
 #pragma once
 
 #include <vector>
@@ -40,10 +40,10 @@ class OpenmpTeams {
 
   /// Leaves the construct at `depth` with all teams and forks inside it.
   void close(Time time, size_t depth);
-  /// When something in the innermost team really ended whose end was told at `time`.
+  /// The real time of an end in the innermost team that was reported at `time`.
   Time due(Time time) const;
   /// Whether the runtime forked this region for itself: its helper threads, which run tasks for
-  /// devices, wait in a barrier for as long as the program runs, and nobody waits for them.
+  /// devices, wait in a barrier for as long as the program runs, and no thread waits for them.
   bool is_hidden(uint64_t region) const;
   /// Whether the innermost team is one that another thread forked.
   bool is_worker() const { return team() != nullptr && !team()->own; }
@@ -58,7 +58,7 @@ class OpenmpTeams {
   /// A fork that this thread made, or a team that it is in.
   struct Opening {
     bool team = false;
-    bool own = false;  ///< team of a fork of this thread: its end is not overdue
+    bool own = false;  ///< team of a fork of this thread: its end is not late
     uint64_t region = 0;
     size_t depth = 0;  ///< of the team's construct; for a fork, the stack's size then
   };

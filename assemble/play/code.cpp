@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An address is looked at once in a process: its library tells what sort of code it is in, its name
-// what it is called. Paths are cut to what is the user's when they are defined, not when they are
-// used.
+// An address is looked up once in a process: its library gives the kind of code, its symbol the
+// name. Paths are reduced to the user's frames when they are defined, not when they are used.
 #include "assemble/play/code.h"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ constexpr std::array<std::string_view, 9> kOutlined = {
     ".omp_outlined", ".omp_task_entry", "._omp_fn.",  "..omp_par", ".DIR.OMP.",
     "__par_region",  "__par_loop",      "__par_task", "__nv_"};
 
-/// Modules of Python's own library say less than who calls them, too.
+/// Modules of Python's own library mean less to a reader than their callers, too.
 bool is_of_python(std::string_view path) {
   return path.find("/lib-dynload/") != path.npos;
 }
@@ -51,14 +50,14 @@ std::string python_module(std::string_view path) {
   return dotted;
 }
 
-/// What Python executes before a thread's first line.
+/// Code that Python executes before a thread's first line.
 bool is_python_entry(const SourceFrame& source) {
   return source.file == "threading.py" && source.function.find("_bootstrap") != std::string::npos;
 }
 
-/// Code in the program that says less than who calls it: stubs, frameworks, and what Python
+/// Code in the program that means less than its caller: stubs, frameworks, and code that Python
 /// generates for perf. Where debug information is missing, the framework's function that a lambda
-/// was inlined into may be all that tells which lambda it is.
+/// was inlined into may be the only one that shows which lambda it is.
 bool is_wrapper(const Symbol& symbol, std::string_view function, const NotThePrograms& others) {
   const bool stands_for_lambda =
       !symbol.from_debug_info && function.find("{lambda") != function.npos;
@@ -71,14 +70,14 @@ std::string library_name(std::string_view file) {
   return std::string(file.substr(0, std::min(file.find(".so"), file.find_first_of("-."))));
 }
 
-/// Whoever asks for the time does so in between, or waits.
+/// A loop may read the clock between its tests, and still only wait.
 bool tells_time(std::string_view function) {
   constexpr std::string_view kClocks[] = {"clock_gettime", "gettimeofday", "clock", "time"};
   return std::find(std::begin(kClocks), std::end(kClocks), function) != std::end(kClocks);
 }
 
-/// MPI's functions are what programs call, be it that no record says so, since they never wait.
-/// Their name as the standard has it; empty if this is none of them.
+/// MPI's functions are calls of the program, even if no record says so, since they never wait.
+/// Returns their name in the standard; empty if this is none of them.
 std::string mpi_call(const Symbol& symbol, const SourceFrame& source) {
   std::string_view name = source.function;
   if (!symbol.stub && !symbol.module.starts_with("libmpi")) return "";
@@ -86,7 +85,7 @@ std::string mpi_call(const Symbol& symbol, const SourceFrame& source) {
   return name.starts_with("MPI_") ? std::string(name) : "";
 }
 
-/// What culprit or NVTX gives to programs to include is not theirs.
+/// Whether the code is from a header that culprit or NVTX gives to programs: it is not their own.
 bool is_for_tools(const SourceFrame& source) {
   const std::string_view function = source.function;
   const bool nvtx = function.starts_with("nvtxRange") || function.starts_with("nvtxDomainRange") ||
@@ -94,7 +93,7 @@ bool is_for_tools(const SourceFrame& source) {
   return nvtx || source.file == "culprit.h" || source.file == "culprit.f90";
 }
 
-/// Of a thread that has nothing to do.
+/// Whether the function yields the core of a thread that has nothing to do.
 bool gives_core_away(const Symbol& symbol) {
   std::string_view function = symbol.frames.back().function;
   for (const std::string_view prefix : {"__GI_", "__"}) {  // the C library's own names for it
@@ -262,13 +261,13 @@ std::vector<CodeFrame> Paths::frames_of(std::span<const uint64_t> addresses) con
   return frames;
 }
 
-/// Libraries have waits of their own, which other records tell of.
+/// Libraries have waits of their own, which other records cover.
 void Paths::add_spinning(std::span<const uint64_t> addresses,
                          std::vector<CodeFrame>& frames) const {
   if (addresses.empty()) return;
   const Code& last = code_.before(addresses.back());
   if (!last.spins.valid()) return;
-  // Between the program and the call there may be what stands in front of it.
+  // Between the program and the call there may be stand-ins in front of it.
   bool is_own = last.own;
   for (size_t i = addresses.size() - 1; i > 0 && !is_own; --i) {
     const Code& caller = code_.before(addresses[i - 1]);
@@ -282,7 +281,7 @@ void Paths::add_spinning(std::span<const uint64_t> addresses,
   frames.push_back(frame);
 }
 
-/// Drops what starts the program or the thread, down to main or the thread's function.
+/// Drops the frames that start the program or the thread, down to main or the thread's function.
 void Paths::drop_entry(std::vector<CodeFrame>& frames) {
   // Threads that the program makes begin in a function of the collector.
   const auto is_system = [](const CodeFrame& frame) {
@@ -304,8 +303,8 @@ void Paths::drop_entry(std::vector<CodeFrame>& frames) {
 
 namespace {
 
-/// What the runtime calls is the body of a construct. One with a name that no compiler gives to
-/// bodies is a function that the body called last, and left the stack to.
+/// The runtime calls the body of a construct. If that function has a name that no compiler gives to
+/// bodies, the body called it last, by a jump.
 bool is_nameless_body(const std::vector<CodeFrame>& frames, size_t i) {
   return i > 0 && frames[i - 1].kind == CodeKind::openmp_runtime && !frames[i].named;
 }
@@ -323,8 +322,8 @@ UserPath Paths::path_of(std::span<const uint64_t> addresses) {
 }
 
 /// The function of a library in which the program's functions, the first `own` of these frames,
-/// spend their time; none if that says nothing. Of several libraries it is the innermost, but for
-/// those that are called by an address: they do what the one before them has been asked for.
+/// spend their time; none if that is not informative. Of several libraries it is the innermost, but
+/// for those that are called by an address: they do work for the one before them.
 RegionId Paths::part_in_library(std::span<const CodeFrame> frames, size_t own) {
   size_t chosen = 0;
   bool directly = true;  // from the program

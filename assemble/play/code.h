@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The code of one process: what an address of it is called, and to which kind of code it belongs.
-// From raw call paths it makes the user's: without what lies outside of main, without the OpenMP
-// runtime, the system's libraries and the collector, and inside a parallel region or task without
-// everything that led there, since the rest hangs under the construct.
+// The code of one process: the name of the code at an address, and the kind of code it belongs to.
+// Raw call paths become the user's: without frames outside of main, without the OpenMP runtime, the
+// system's libraries and the collector, and inside a parallel region or task without all frames
+// that led there, since the rest hangs under the construct.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct CodeFrame {
   const Code* code = nullptr;  ///< likewise: what it is a part of
 };
 
-/// What lies at an address.
+/// The code at an address.
 struct Code {
   const Symbol* symbol = nullptr;  ///< nullptr: the address was nowhere in the maps
   std::vector<CodeFrame> frames;   ///< outermost first; empty if nothing is known
@@ -56,14 +56,14 @@ class ProcessCode {
  public:
   explicit ProcessCode(const RawProcessFolder& folder);
 
-  /// Tells `symbols` what will be asked.
+  /// Announces to `symbols` all places that will be looked up.
   void announce(const Survey& survey, Symbols& symbols) const;
   /// Once `symbols` are resolved; they must outlive this.
   void learn(const Survey& survey, const Symbols& symbols, const NotThePrograms& others,
              Regions& regions);
 
-  /// The code before a return address, or before what a path says of a sample, which is likewise
-  /// one past the instruction. MT: safe after learn().
+  /// The code before a return address, or before the address of a sample, which is likewise one
+  /// past the instruction. MT: safe after learn().
   const Code& before(uint64_t return_address) const;
   /// The place as a number on which all processes agree. Never 0.
   uint64_t site(uint64_t return_address) const;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a thread had of a core, by and by. The kernel counts, and is asked now and then: between two
-// questions a thread that computes is taken to have lacked a core evenly. Where it is known to have
-// slept and not when, so much of its time is taken for sleep everywhere.
+// A thread's share of a core as a time series. The kernel's counters are read now and then: between
+// two readings a thread that computes is assumed to have lacked a core evenly. Where it is known
+// how long it slept but not when, that part of its time counts as sleep everywhere.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ class CoreCourse {
 
   bool empty() const { return points_.size() < 2; }
 
-  /// Of the time from `begin` to `end`, in which the thread did not sleep, that without a core. To
-  /// be asked in order of time.
+  /// The time without a core from `begin` to `end`, in which the thread did not sleep. To be called
+  /// in order of time.
   Duration without(Time begin, Time end) {
     double sum = 0;
     while (at_ + 2 < points_.size() && points_[at_ + 1].time <= begin) ++at_;

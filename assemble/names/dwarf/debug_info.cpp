@@ -81,8 +81,8 @@ void put_at_call(Dwarf_Die* call, Symbol& symbol) {
   symbol.line = static_cast<uint32_t>(line);
 }
 
-/// Where C++'s library is all that was inlined from the `depth`-th function on, the place is where
-/// its user calls it.
+/// If all functions inlined from the `depth`-th on are from C++'s library, the place becomes the
+/// call of them in its user's code.
 void leave_library(Dwarf_Die* call, size_t depth, Symbol& symbol) {
   if (depth < 2 || depth > symbol.frames.size()) return;
   const bool is_library =
@@ -98,7 +98,7 @@ bool is_artificial(Dwarf_Die* die) {
          dwarf_formflag(&attribute, &is) == 0 && is;
 }
 
-/// clang makes a function of its own of what stands in an OpenMP construct. Its parameters are the
+/// clang makes a function of its own out of the body of an OpenMP construct. Its parameters are the
 /// runtime's, none of which has a place in the source.
 bool is_body_of_construct(Dwarf_Die* function) {
   Dwarf_Die child;
@@ -108,8 +108,8 @@ bool is_body_of_construct(Dwarf_Die* function) {
          is_artificial(&child);
 }
 
-/// What compilers make (members of classes) and what stands for an instruction (intrinsics): these
-/// are to look like a part of whoever calls them.
+/// Functions that compilers make (members of classes) or that stand for an instruction (intrinsics)
+/// are shown as a part of their caller.
 bool is_part_of_caller(Dwarf_Die* function) {
   return is_artificial(function) && !is_body_of_construct(function);
 }

@@ -27,8 +27,8 @@ class DebugInfo {
   /// `folders`: where the files that it names may lie.
   DebugInfo(Dwarf* dwarf, const std::vector<std::filesystem::path>& folders);
 
-  /// Adds what is known of the code at this address of the debug information: the line, the
-  /// function, and outermost first what was inlined into it. False if no function is known.
+  /// Adds the known facts about the code at this address of the debug information: the line, the
+  /// function, and outermost first the functions inlined into it. False if no function is known.
   bool name(uint64_t code, Symbol& symbol);
 
  private:
@@ -43,8 +43,7 @@ class DebugInfo {
     uint64_t end = 0;
     Dwarf_Die die;
   };
-  /// The namespaces around functions that have no linkage name to tell them, by offset of the
-  /// entry.
+  /// The namespaces around functions without a linkage name to show them, by offset of the entry.
   using Scopes = std::unordered_map<uint64_t, std::string>;
   struct Unit {
     Dwarf_Die die;      ///< has the line table

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What entries of debug information say, whichever compiler wrote them.
+// Reads attributes of entries of debug information, whichever compiler wrote them.
 #pragma once
 
 #include <dwarf.h>
@@ -15,7 +15,7 @@ inline constexpr unsigned kDeepest = 1000;
 /// The file that an attribute of `die` names (where it is declared, or called), or nullptr.
 const char* file_in(Dwarf_Die* die, unsigned named_by);
 
-/// What `die`, or the entry that it goes on with, says; or nullptr.
+/// The text of this attribute in `die`, or in the entry that it continues; or nullptr.
 const char* string_of(Dwarf_Die* die, unsigned kind);
 const char* linkage_name_of(Dwarf_Die* die);
 

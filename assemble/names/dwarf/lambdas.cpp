@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // gcc puts a lambda's class with its function into the function around it; clang puts a declaration
-// there, and the function elsewhere, which says what it is the definition of.
+// there, and the function elsewhere, with a reference to that declaration.
 #include "assemble/names/dwarf/lambdas.h"
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ std::optional<Dwarf_Die> plain_type(Dwarf_Die die) {
   return std::nullopt;
 }
 
-/// What stands for each argument of a template; empty: it is to stay as it is.
+/// The text to show for each argument of a template; empty: it stays as it is.
 void list_arguments(Dwarf_Die& function, std::vector<std::string>& names) {
   for_each_child(&function, [&](Dwarf_Die& child) {
     const int tag = dwarf_tag(&child);

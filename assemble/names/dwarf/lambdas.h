@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Lambdas in debug information: the function of each is called operator(), and gcc gives it no line
-// and clang no other name than a number. What its author knows it by is the line on which it
-// begins, and the function around it: those of the class without a name of which it is a member.
+// and clang no other name than a number. Its author knows it by the line on which it begins, and by
+// the function around it: both are those of the unnamed class of which it is a member.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ class Lambdas {
     std::optional<Dwarf_Die> around;  ///< the function that it stands in, maybe a lambda's
   };
 
-  /// nullptr if `function` is none's. Looks through a unit when first asked about one of its
-  /// functions of that name. The lambda stays where it is.
+  /// nullptr if `function` is not a lambda's. Looks through a unit when first called for one of its
+  /// functions of that name. The reference stays valid.
   const Lambda* find(Dwarf_Die function);
   /// The function with a name that it stands in; none if it stands outside of all.
   std::optional<Dwarf_Die> function_around(const Lambda& lambda);
-  /// In the name of a template's function, lambdas that are its arguments become what they are
-  /// called here: two that differ by the lambda alone are told apart.
+  /// In the name of a template's function, lambdas among its arguments get the names used here: two
+  /// functions that differ only by the lambda become distinguishable.
   void name_arguments(Dwarf_Die function, std::string& name);
 
  private:

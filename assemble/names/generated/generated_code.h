@@ -31,8 +31,9 @@ struct GeneratedFunction {
 };
 using GeneratedFunctions = std::map<uint64_t, GeneratedFunction>;
 
-/// What tells of the code of a process that began at `begin_ns` (since 1970), as one name that
-/// stands for a file (CodePlace::module); empty if nothing does. `maps` are copies of its map.
+/// The sources of names for the generated code of a process that began at `begin_ns` (since 1970),
+/// as one name that is used in place of a file (CodePlace::module); empty if there are none. `maps`
+/// are copies of its map.
 std::string find_generated_code(uint32_t pid, uint64_t begin_ns,
                                 const std::vector<GuardedPath>& maps, const GuardedPath& folder);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whoever registers an object file writes into its sections where they lie in memory; symbols of
-// relocatable files are relative to them.
+// The program that registers an object file writes the sections' addresses in memory into it;
+// symbols of relocatable files are relative to them.
 #include <gelf.h>
 
 #include "assemble/names/generated/generated_code.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What users add comes first: it may be about a library that a table knows.
+// Users' own patterns come first: one may concern a library that a table knows.
 #include "assemble/names/others/not_the_programs.h"
 
 #include <fmt/format.h>

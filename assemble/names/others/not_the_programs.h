@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which code is the program's own, so that its functions can be named, and which only does what
-// others ask for. The tables are libraries.def and wrappers.def; users add to them with a file.
+// Which code is the program's own, so that its functions can be named, and which only works on
+// behalf of its callers. The tables are libraries.def and wrappers.def; users add to them with a
+// file.
 #pragma once
 
 #include <cstdint>
