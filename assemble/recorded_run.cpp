@@ -220,7 +220,7 @@ double asleep_ns(const RecordedRun& run, const Lane& lane) {
                            static_cast<double>(known.without_ns));
 }
 
-CoreCourse course_of(const RecordedRun& run, const Lane& lane, const CoreUse& use) {
+CoreTimeSeries series_of(const RecordedRun& run, const Lane& lane, const CoreUse& use) {
   std::vector<CorePoint> points = {{run.clock->time(lane.folder, use.from_ticks), 0, 0}};
   for (const CoreReading& reading : use.readings) {
     points.push_back({run.clock->time(lane.folder, reading.ticks),
@@ -229,7 +229,7 @@ CoreCourse course_of(const RecordedRun& run, const Lane& lane, const CoreUse& us
   }
   const auto could = static_cast<double>(use.on_core_ns + use.without_ns);
   const double asleep = asleep_ns(run, lane);
-  return CoreCourse(std::move(points), could > 0 ? could / (could + asleep) : 1);
+  return CoreTimeSeries(std::move(points), could > 0 ? could / (could + asleep) : 1);
 }
 
 /// How the thread's time between events is to be divided, but for what divides it.
@@ -245,7 +245,7 @@ Folder folder_for(const RecordedRun& run, const Lane& lane) {
   how.core_share = use->second.share();
   constexpr double kOften = 0.95;
   if (how.core_share >= kOften) return how;
-  how.cores = course_of(run, lane, use->second);
+  how.cores = series_of(run, lane, use->second);
   how.no_core = run.contexts[lane.folder].metrics.set(
       {{std::string(kNoCoreCounter), "ns", trace::MetricMode::accumulated}});
   return how;

@@ -33,7 +33,7 @@ spdlog::level::level_enum spdlog_level(Level level) {
 }
 
 /// What stands before the words of a warning or an error.
-class Gravity final : public spdlog::custom_flag_formatter {
+class SeverityPrefix final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&,
               spdlog::memory_buf_t& line) override {
@@ -43,7 +43,7 @@ class Gravity final : public spdlog::custom_flag_formatter {
     line.append(word.data(), word.data() + word.size());
   }
   std::unique_ptr<custom_flag_formatter> clone() const override {
-    return std::make_unique<Gravity>();
+    return std::make_unique<SeverityPrefix>();
   }
 };
 
@@ -52,8 +52,8 @@ using Sink = std::shared_ptr<spdlog::sinks::stderr_sink_mt>;
 void configure(spdlog::sinks::stderr_sink_mt& sink, Level level) {
   const bool dated = level == Level::debug;
   auto formatter = std::make_unique<spdlog::pattern_formatter>();
-  formatter->add_flag<Gravity>('*').set_pattern(dated ? "culprit: %H:%M:%S.%e %n: %*%v"
-                                                      : "culprit: %*%v");
+  formatter->add_flag<SeverityPrefix>('*').set_pattern(dated ? "culprit: %H:%M:%S.%e %n: %*%v"
+                                                             : "culprit: %*%v");
   sink.set_formatter(std::move(formatter));
   sink.set_level(spdlog_level(level));
 }

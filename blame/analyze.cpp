@@ -172,12 +172,12 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   passes.times.insert(passes.times.end(), observed.times.begin(), observed.times.end());
   if (options.verify) verified.look(verify_timelines(run)), verified.look(verify_waits(run, graph));
   if (auto room = check_room_for_waits(graph, ranks, options.memory); !room) return room.error();
-  passes.run("makers", [&] { settle_thread_begins(run, graph, threads); });
+  passes.run("creators", [&] { settle_thread_begins(run, graph, threads); });
   std::vector<PathTimes> times;
   passes.run("index", [&] { times = index_path_times(run, graph, threads); });
   Explanations all;
   passes.run("profile", [&] { all.profiles = profile_activities(run, times, threads); });
-  passes.run("course", [&] { all.course = find_course_of_run(run, graph, times, threads); });
+  passes.run("course", [&] { all.series = find_time_series(run, graph, times, threads); });
   // Uses the synchronisation points up, and adds other ranks' waits that are due to this one.
   passes.run("delays", [&] { all.delays = analyze_delays(run, graph, times, threads); });
   if (options.verify) verified.look(verify_delays(run, all.delays));

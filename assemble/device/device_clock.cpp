@@ -32,26 +32,26 @@ DeviceClock::DeviceClock(std::vector<Moment> moments) {
   const auto start = static_cast<size_t>(best - moments.begin());
   const int64_t middle = best->at_least.nanos() + width(*best).nanos() / 2;
   const int64_t offset = middle - static_cast<int64_t>(best->nanoseconds);
-  knots_.resize(moments.size());
+  breakpoints_.resize(moments.size());
   int64_t last = offset;
   for (size_t i = start; i < moments.size(); ++i) {
-    knots_[i] = {moments[i].nanoseconds, last = nearest(moments[i], last)};
+    breakpoints_[i] = {moments[i].nanoseconds, last = nearest(moments[i], last)};
   }
   last = offset;
   for (size_t i = start; i-- > 0;) {
-    knots_[i] = {moments[i].nanoseconds, last = nearest(moments[i], last)};
+    breakpoints_[i] = {moments[i].nanoseconds, last = nearest(moments[i], last)};
   }
 }
 
 Time DeviceClock::time(uint64_t nanoseconds) const {
   const auto shown = static_cast<int64_t>(nanoseconds);
-  if (knots_.empty()) return Time::from_nanos(std::max<int64_t>(shown, 0));
-  const auto after =
-      std::upper_bound(knots_.begin(), knots_.end(), nanoseconds,
-                       [](uint64_t time, const Knot& knot) { return time < knot.nanoseconds; });
-  int64_t offset = after == knots_.begin() ? after->offset : (after - 1)->offset;
-  if (after != knots_.begin() && after != knots_.end()) {
-    const Knot& before = *(after - 1);
+  if (breakpoints_.empty()) return Time::from_nanos(std::max<int64_t>(shown, 0));
+  const auto after = std::upper_bound(
+      breakpoints_.begin(), breakpoints_.end(), nanoseconds,
+      [](uint64_t time, const Breakpoint& breakpoint) { return time < breakpoint.nanoseconds; });
+  int64_t offset = after == breakpoints_.begin() ? after->offset : (after - 1)->offset;
+  if (after != breakpoints_.begin() && after != breakpoints_.end()) {
+    const Breakpoint& before = *(after - 1);
     const auto whole = static_cast<double>(after->nanoseconds - before.nanoseconds);
     const auto part = static_cast<double>(nanoseconds - before.nanoseconds);
     offset +=

@@ -29,14 +29,14 @@ class DeviceClock {
 
   /// Without any moment, the device's time counts as the trace's.
   Time time(uint64_t nanoseconds) const;
-  bool known() const { return !knots_.empty(); }
+  bool known() const { return !breakpoints_.empty(); }
 
  private:
-  struct Knot {
+  struct Breakpoint {
     uint64_t nanoseconds = 0;
     int64_t offset = 0;  ///< from the device's time to the trace's
   };
-  std::vector<Knot> knots_;  ///< in order of time
+  std::vector<Breakpoint> breakpoints_;  ///< in order of time
 };
 
 }  // namespace culprit::assemble

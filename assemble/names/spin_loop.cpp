@@ -117,9 +117,9 @@ std::optional<uint64_t> target_of(const cs_insn& instruction) {
 }
 
 /// The instructions of a function, and what may precede each.
-class Course {
+class ControlFlow {
  public:
-  explicit Course(std::span<const cs_insn> all) : all_(all), before_(all.size()) {
+  explicit ControlFlow(std::span<const cs_insn> all) : all_(all), before_(all.size()) {
     for (size_t i = 0; i < all.size(); ++i) {
       const std::optional<uint64_t> target = target_of(all[i]);
       if (goes_on(all[i]) && i + 1 < all.size()) before_[i + 1].push_back(i);
@@ -285,10 +285,10 @@ bool is_spin_loop(std::span<const unsigned char> code, size_t at) {
   at -= begin;
   Disassembler disassembler;
   const std::span<const cs_insn> all = disassembler.all_of(code);
-  const Course course(all);
-  const std::optional<size_t> here = course.index_around(at);
+  const ControlFlow flow(all);
+  const std::optional<size_t> here = flow.index_around(at);
   if (!here) return false;
-  const std::vector<size_t> loop = course.innermost_loop(*here);
+  const std::vector<size_t> loop = flow.innermost_loop(*here);
   Round round(disassembler);
   for (const size_t place : loop) round.see(all[place]);
   return round.waits();

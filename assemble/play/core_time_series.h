@@ -22,11 +22,11 @@ struct CorePoint {
 };
 
 /// In order of time. MT: one reader, since it remembers where it was.
-class CoreCourse {
+class CoreTimeSeries {
  public:
-  CoreCourse() = default;
+  CoreTimeSeries() = default;
   /// `awake`: which part of the time that is not known to be sleep it was awake.
-  CoreCourse(std::vector<CorePoint> points, double awake)
+  CoreTimeSeries(std::vector<CorePoint> points, double awake)
       : points_(std::move(points)), awake_(awake) {}
 
   bool empty() const { return points_.size() < 2; }

@@ -65,7 +65,7 @@ struct Folder {
   RegionId blocked;                ///< likewise, if the thread slept and nothing better is known
   double period_ns = 0;            ///< of samples; 0: there are none
   double core_share = 1;           ///< of the time in which the thread could compute, that it did
-  CoreCourse cores = {};           ///< the same by and by, where it often could not
+  CoreTimeSeries cores = {};       ///< the same by and by, where it often could not
   MetricSetId no_core = {};        ///< the counter of the time in which it could not
 };
 

@@ -30,49 +30,49 @@ struct Point {
   double on_core_ns = 0;
   double without_ns = 0;
 };
-using Course = std::vector<Point>;
+using TimeSeries = std::vector<Point>;
 
 /// Counts that went back are of a damaged record.
-void add_point(Course& course, const Point& point) {
-  if (!course.empty() &&
-      (point.ns <= course.back().ns || point.on_core_ns < course.back().on_core_ns ||
-       point.without_ns < course.back().without_ns)) {
+void add_point(TimeSeries& series, const Point& point) {
+  if (!series.empty() &&
+      (point.ns <= series.back().ns || point.on_core_ns < series.back().on_core_ns ||
+       point.without_ns < series.back().without_ns)) {
     return;
   }
-  course.push_back(point);
+  series.push_back(point);
 }
 
-Course course_of(const RawProcessFolder& folder, const ProcessAccount& account, const Clock& clock,
-                 size_t index) {
+TimeSeries series_of(const RawProcessFolder& folder, const ProcessAccount& account,
+                     const Clock& clock, size_t index) {
   const trace::RawProcess& process = folder.process;
   const auto at = [&](uint64_t ticks) {
     return static_cast<double>(clock.time(index, ticks).nanos());
   };
-  Course course = {{at(process.start_ticks), 0, 0}};
+  TimeSeries series = {{at(process.start_ticks), 0, 0}};
   for (const CoreReading& reading : account.survey.cores_had) {
-    add_point(course, {at(reading.ticks), static_cast<double>(reading.on_core_ns),
+    add_point(series, {at(reading.ticks), static_cast<double>(reading.on_core_ns),
                        static_cast<double>(reading.without_ns)});
   }
   const uint64_t end = process.end_ticks != 0 ? process.end_ticks : process.last.ticks;
-  add_point(course, {at(end), static_cast<double>(process.on_core_ns),
+  add_point(series, {at(end), static_cast<double>(process.on_core_ns),
                      static_cast<double>(process.core_wait_ns)});
-  return course;
+  return series;
 }
 
 /// What it had until `ns`.
-Point at(const Course& course, double ns) {
-  const auto next = std::upper_bound(course.begin(), course.end(), ns,
+Point at(const TimeSeries& series, double ns) {
+  const auto next = std::upper_bound(series.begin(), series.end(), ns,
                                      [](double time, const Point& p) { return time < p.ns; });
-  if (next == course.begin()) return {ns, 0, 0};
-  if (next == course.end()) return {ns, course.back().on_core_ns, course.back().without_ns};
+  if (next == series.begin()) return {ns, 0, 0};
+  if (next == series.end()) return {ns, series.back().on_core_ns, series.back().without_ns};
   const Point& before = *std::prev(next);
   const double part = (ns - before.ns) / (next->ns - before.ns);
   return {ns, before.on_core_ns + part * (next->on_core_ns - before.on_core_ns),
           before.without_ns + part * (next->without_ns - before.without_ns)};
 }
 
-ProcessDemand between(const Course& course, double begin, double end) {
-  const Point from = at(course, begin), to = at(course, end);
+ProcessDemand between(const TimeSeries& series, double begin, double end) {
+  const Point from = at(series, begin), to = at(series, end);
   return {to.on_core_ns - from.on_core_ns, to.without_ns - from.without_ns, 0};
 }
 
@@ -193,14 +193,15 @@ double axis_ns(const RawProcessFolder& folder, const Clock& clock, size_t index,
 }
 
 std::vector<CoreTaker> takers_of(const std::vector<RawProcessFolder>& folders,
-                                 const std::vector<Course>& courses, const Clock& clock,
+                                 const std::vector<TimeSeries>& series_of_all, const Clock& clock,
                                  const MachineUse& machine) {
   std::vector<std::vector<ProcessDemand>> demands(machine.intervals.size());
   for (size_t i = 0; i < folders.size(); ++i) {
     if (!is_on(folders[i].process, machine)) continue;
     for (size_t k = 0; k < demands.size(); ++k) {
       const Interval& interval = machine.intervals[k];
-      demands[k].push_back(between(courses[i], axis_ns(folders[i], clock, i, interval.begin_ns),
+      demands[k].push_back(between(series_of_all[i],
+                                   axis_ns(folders[i], clock, i, interval.begin_ns),
                                    axis_ns(folders[i], clock, i, interval.end_ns)));
       demands[k].back().cores = cores_of(folders[i].process);
     }
@@ -226,13 +227,14 @@ void add_unwatched(const std::vector<RawProcessFolder>& folders,
   }
 }
 
-void add_times(const Course& course, uint32_t rank, double end_ns, std::vector<CoreTime>& times) {
-  const ProcessDemand all = between(course, 0, end_ns);
+void add_times(const TimeSeries& series, uint32_t rank, double end_ns,
+               std::vector<CoreTime>& times) {
+  const ProcessDemand all = between(series, 0, end_ns);
   if (all.without_ns < kWorthRows * (all.without_ns + all.on_core_ns)) return;
   for (size_t part = 0; part < kParts; ++part) {
     const double begin = end_ns * static_cast<double>(part) / kParts;
     const double end = end_ns * static_cast<double>(part + 1) / kParts;
-    const ProcessDemand here = between(course, begin, end);
+    const ProcessDemand here = between(series, begin, end);
     times.push_back(
         {rank, begin * 1e-9, end * 1e-9, here.on_core_ns * 1e-9, here.without_ns * 1e-9});
   }
@@ -270,14 +272,14 @@ void find_core_takers(const std::vector<RawProcessFolder>& folders,
                       const std::vector<ProcessAccount>& accounts, const Processes& processes,
                       const Clock& clock, const std::vector<MachineUse>& machines,
                       RunFacts& facts) {
-  std::vector<Course> courses;
+  std::vector<TimeSeries> series_of_all;
   double end_ns = 0;
   for (size_t i = 0; i < folders.size(); ++i) {
-    courses.push_back(course_of(folders[i], accounts[i], clock, i));
-    end_ns = std::max(end_ns, courses.back().back().ns);
+    series_of_all.push_back(series_of(folders[i], accounts[i], clock, i));
+    end_ns = std::max(end_ns, series_of_all.back().back().ns);
   }
   for (const MachineUse& machine : machines) {
-    const std::vector<CoreTaker> rows = takers_of(folders, courses, clock, machine);
+    const std::vector<CoreTaker> rows = takers_of(folders, series_of_all, clock, machine);
     facts.core_takers.insert(facts.core_takers.end(), rows.begin(), rows.end());
   }
   add_unwatched(folders, machines, facts.core_takers);
@@ -285,7 +287,7 @@ void find_core_takers(const std::vector<RawProcessFolder>& folders,
     const auto folder = processes.slots[slot].folder;
     if (!folder) continue;
     const auto rank = static_cast<uint32_t>(slot);
-    add_times(courses[*folder], rank, end_ns, facts.core_times);
+    add_times(series_of_all[*folder], rank, end_ns, facts.core_times);
     add_tasks(folders[*folder], accounts[*folder].survey, rank, facts.tasks);
   }
 }

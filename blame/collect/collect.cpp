@@ -35,7 +35,7 @@ class Collector {
     add_critical_path();
     add_profile();
     add_counts();
-    add_course();
+    add_time_series();
     sum_identities();
     found_.losses = run_.losses;
     found_.losses.add(LossKind::unexplained_waits, all_.delays.unexplained_waits);
@@ -184,14 +184,14 @@ class Collector {
     }
   }
 
-  void add_course() {
-    found_.run.intervals = static_cast<uint32_t>(all_.course.intervals);
-    for (const LocationInterval& row : all_.course.locations) {
+  void add_time_series() {
+    found_.run.intervals = static_cast<uint32_t>(all_.series.intervals);
+    for (const LocationInterval& row : all_.series.locations) {
       found_.location_times.push_back({row.location, static_cast<uint32_t>(row.interval),
                                        row.share.time.seconds(), row.share.waiting.seconds(),
                                        row.path});
     }
-    for (const CallPathInterval& row : all_.course.callpaths) {
+    for (const CallPathInterval& row : all_.series.callpaths) {
       found_.callpath_times.push_back({row.first, static_cast<uint32_t>(row.interval), row.path,
                                        row.share.time.seconds(), row.share.waiting.seconds()});
     }

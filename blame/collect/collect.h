@@ -21,7 +21,7 @@ struct Explanations {
   CriticalPath path;
   Profiles profiles;
   CriticalProfile critical;
-  TimeCourse course;
+  TimeSeries series;
 };
 
 /// Returns the rows of locations (and call paths) with the facts from the definitions, by id.

@@ -50,7 +50,7 @@ class Delays {
     result_.shared.resize(run.timelines.size());
     result_.tied.resize(run.timelines.size());
     for (LocationId id : run.locations) share_ties(id);
-    if (!run.ranks->alone()) guests_.emplace(run, graph);
+    if (!run.ranks->alone()) remote_waits_.emplace(run, graph);
   }
 
   void find_intervals();
@@ -111,15 +111,15 @@ class Delays {
   const WaitCause& cause(WaitRef ref) const {
     return result_.causes[ref.location.index()][ref.wait];
   }
-  bool is_guest(WaitRef ref) const { return guests_ && guests_->is_guest(ref); }
+  bool is_remote(WaitRef ref) const { return remote_waits_ && remote_waits_->is_remote(ref); }
 
   const Run& run_;
   WaitGraph& graph_;
   const std::vector<PathTimes>& times_;
   unsigned threads_;
   const ShareExcess share_;
-  std::optional<Guests> guests_;        // if there are other ranks
-  std::optional<Intervals> intervals_;  // of this rank's waiters
+  std::optional<RemoteWaits> remote_waits_;  // if there are other ranks
+  std::optional<Intervals> intervals_;       // of this rank's waiters
   /// By part of the waiters, by LocationId of the cause.
   std::vector<std::vector<Column<Ended>>> caused_;
   std::array<PatternSums, 3> lost_{};  // by Unattributed
@@ -164,7 +164,7 @@ void Delays::share_ties(LocationId id) {
 
 void Delays::find_intervals() {
   intervals_.emplace(run_, graph_, threads_);
-  if (guests_) guests_->invite(times_, *intervals_, result_.tied, threads_);
+  if (remote_waits_) remote_waits_->send_to_causes(times_, *intervals_, result_.tied, threads_);
   list_caused();
 }
 
@@ -190,10 +190,10 @@ void Delays::list_caused_by(std::span<const LocationId> waiters,
                             std::vector<Column<Ended>>& lists) {
   for (LocationId id : waiters) {
     const size_t all = graph_.waits[id.index()].size() + graph_.ties[id.index()].size();
-    result_.causes[id.index()].resize(all);  // guests' were not known before
+    result_.causes[id.index()].resize(all);  // remote waits' were not known before
     for (uint32_t w = 0; w < all; ++w) {
       const Wait& each = wait({id, w});
-      if (guests_ && !run_.owns(each.cause)) continue;
+      if (remote_waits_ && !run_.owns(each.cause)) continue;
       lists[each.cause.index()].push_back({each.end, {id, w}});
     }
   }
@@ -221,14 +221,15 @@ void Delays::measure() {
         measure_caused_by(run_.locations[i], scratch);
         progress.step();
       });
-  if (guests_) {
-    guests_->tell_waiters([&](WaitRef guest) { return cause(guest); },
-                          [&](WaitRef ref, const WaitCause& found) {
-                            const double share = cause(ref).share;
-                            cause(ref) = found;
-                            cause(ref).share = share;
-                            cause(ref).first_excess = cause(ref).end_excess = 0;  // not here
-                          });
+  if (remote_waits_) {
+    remote_waits_->send_to_waiters([&](WaitRef remote) { return cause(remote); },
+                                   [&](WaitRef ref, const WaitCause& found) {
+                                     const double share = cause(ref).share;
+                                     cause(ref) = found;
+                                     cause(ref).share = share;
+                                     cause(ref).first_excess = cause(ref).end_excess =
+                                         0;  // not here
+                                   });
   }
   caused_.clear();
   intervals_.reset();
@@ -247,7 +248,7 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
   caused.reserve(scratch.order.size());
   for (size_t i = 0; i < scratch.order.size(); ++i) {
     const auto& [end, ref] = scratch.order[i];
-    const Time begin = is_guest(ref) ? guests_->interval_begin(ref) : intervals_->begin(ref);
+    const Time begin = is_remote(ref) ? remote_waits_->interval_begin(ref) : intervals_->begin(ref);
     if (scratch.late.begin != begin || scratch.late.end != end) {
       move_interval(late, begin, end, waiting, scratch);
     }
@@ -326,8 +327,8 @@ Duration Delays::part_inside(LocationId id, const Wait& wait, Scratch& scratch) 
 
 /// Measures the waiter's own time by call path since the last synchronisation.
 void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
-  if (is_guest(ref)) {
-    for (const Excess& done : guests_->done_by(ref)) own.add(done.path(), done.time());
+  if (is_remote(ref)) {
+    for (const Excess& done : remote_waits_->done_by(ref)) own.add(done.path(), done.time());
   } else {
     const Wait& w = wait(ref);
     times_[ref.location.index()].sum_back(begin, w.begin, w.activity, wait_of(ref), own);
@@ -406,14 +407,15 @@ void Delays::propagate() {
     circular[kPolling] += std::accumulate(of_polling.begin(), of_polling.end(), 0.0);
   }
   inherit();
-  if (guests_) {
-    guests_->tell_guests([&](WaitRef ref) { return cause(ref); },
-                         [&](WaitRef guest, const WaitCause& from) {
-                           WaitCause& to = cause(guest);
-                           const WaitCause here = to;
-                           to = from;
-                           to.first_excess = here.first_excess, to.end_excess = here.end_excess;
-                         });
+  if (remote_waits_) {
+    remote_waits_->send_to_remote([&](WaitRef ref) { return cause(ref); },
+                                  [&](WaitRef remote, const WaitCause& from) {
+                                    WaitCause& to = cause(remote);
+                                    const WaitCause here = to;
+                                    to = from;
+                                    to.first_excess = here.first_excess,
+                                    to.end_excess = here.end_excess;
+                                  });
   }
 }
 

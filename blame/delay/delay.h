@@ -123,7 +123,7 @@ struct UnattributedCost {
 };
 
 struct DelayAnalysis {
-  /// By LocationId of the waiter, by wait, then by tie; guests', too.
+  /// By LocationId of the waiter, by wait, then by tie; remote waits', too.
   std::vector<Column<WaitCause>> causes;
   std::vector<Column<uint32_t>> tied;   ///< by LocationId of the waiter: of each tie, the wait
   std::vector<Column<WaitRef>> caused;  ///< by LocationId of the cause

@@ -19,20 +19,20 @@ namespace {
 /// thread, since there is nothing to compare with.
 Column<Time> find_begins(const replay::Run& run, LocationId waiter,
                          const Column<replay::Wait>& waits, const Column<replay::Wait>& ties,
-                         const Column<replay::Sync>& syncs, const Makers& makers,
-                         Meetings& meetings) {
+                         const Column<replay::Sync>& syncs, const ThreadCreators& creators,
+                         LastSyncs& last_syncs) {
   Column<Time> begins, of_ties;
   begins.reserve(waits.size() + ties.size());
-  meetings.start();
+  last_syncs.start();
   size_t next = 0, tie = 0;
   const auto begin_of = [&](const replay::Wait& wait) {
-    const LocationId cause = makers.holder(wait.cause, wait.begin);
-    return std::max({run.begin, meetings.last(cause), makers.birth(waiter, wait.begin),
-                     makers.birth(cause, wait.begin)});
+    const LocationId cause = creators.creator_at(wait.cause, wait.begin);
+    return std::max({run.begin, last_syncs.last(cause), creators.creation(waiter, wait.begin),
+                     creators.creation(cause, wait.begin)});
   };
   for (const replay::Wait& wait : waits) {
     for (; next < syncs.size() && syncs[next].moment() <= wait.begin; ++next) {
-      meetings.add(syncs[next]);
+      last_syncs.add(syncs[next]);
     }
     const bool before = replay::is_before_begin(wait.pattern);
     begins.push_back(before ? wait.begin : begin_of(wait));
@@ -48,14 +48,14 @@ Column<Time> find_begins(const replay::Run& run, LocationId waiter,
 
 Intervals::Intervals(const replay::Run& run, const replay::WaitGraph& graph, unsigned threads)
     : begins_(run.timelines.size()) {
-  const Makers makers(run, graph);
+  const ThreadCreators creators(run, graph);
   parallel_for(
-      run.locations.size(), threads, [&] { return Meetings(graph.groups); },
-      [&](size_t i, Meetings& meetings) {
+      run.locations.size(), threads, [&] { return LastSyncs(graph.groups); },
+      [&](size_t i, LastSyncs& last_syncs) {
         const LocationId id = run.locations[i];
         const size_t at = id.index();
-        begins_[at] = find_begins(run, id, graph.waits[at], graph.ties[at], graph.syncs[at], makers,
-                                  meetings);
+        begins_[at] = find_begins(run, id, graph.waits[at], graph.ties[at], graph.syncs[at],
+                                  creators, last_syncs);
       });
 }
 

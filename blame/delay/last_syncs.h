@@ -14,11 +14,11 @@
 
 namespace culprit::blame {
 
-class Meetings {
+class LastSyncs {
  public:
   static constexpr Time kNever = Time::min();
 
-  explicit Meetings(const std::vector<replay::SyncGroup>& groups) : groups_(groups) {}
+  explicit LastSyncs(const std::vector<replay::SyncGroup>& groups) : groups_(groups) {}
 
   /// Begins anew, for another location.
   void start() {
@@ -46,7 +46,7 @@ class Meetings {
     Time found = kNever;
     if (const uint32_t pair = pair_of_.find(partner.index()); pair != kNone) found = pairs_[pair];
     for (uint32_t at = latest_; at != kNone; at = seen_[at].earlier) {
-      const Seen& seen = seen_[at];
+      const SeenSync& seen = seen_[at];
       if (seen.last <= found) break;
       const std::vector<LocationId>& members = groups_[seen.group.index()].members;
       if (std::binary_search(members.begin(), members.end(), partner)) return seen.last;
@@ -56,7 +56,7 @@ class Meetings {
 
  private:
   static constexpr uint32_t kNone = FlatMap::kNone;
-  struct Seen {
+  struct SeenSync {
     Time last;
     replay::SyncGroupId group;
     uint32_t earlier = kNone, later = kNone;
@@ -83,7 +83,7 @@ class Meetings {
 
   /// Unlinks an entry that is not the latest.
   void unlink(uint32_t at) {
-    const Seen& seen = seen_[at];
+    const SeenSync& seen = seen_[at];
     seen_[seen.later].earlier = seen.earlier;
     if (seen.earlier != kNone) seen_[seen.earlier].later = seen.later;
   }
@@ -91,7 +91,7 @@ class Meetings {
   const std::vector<replay::SyncGroup>& groups_;
   FlatMap pair_of_, seen_of_;
   std::vector<Time> pairs_;
-  std::vector<Seen> seen_;  // a list from the latest to the earliest
+  std::vector<SeenSync> seen_;  // a list from the latest to the earliest
   uint32_t latest_ = kNone;
 };
 

@@ -12,7 +12,7 @@ namespace culprit::blame {
 namespace {
 
 /// A wait on its way.
-struct Traveller {
+struct WaitInTransit {
   replay::Wait wait;
   Time interval_begin;
   LocationId location;
@@ -21,13 +21,13 @@ struct Traveller {
 
 }  // namespace
 
-Guests::Guests(const replay::Run& run, replay::WaitGraph& graph)
+RemoteWaits::RemoteWaits(const replay::Run& run, replay::WaitGraph& graph)
     : run_(run), graph_(graph), rank_(run.ranks->rank()) {
   for (size_t id = 0; id < run.timelines.size(); ++id) owner_.push_back(run.owner(LocationId(id)));
 }
 
-void Guests::invite(const std::vector<PathTimes>& times, const Intervals& intervals,
-                    const std::vector<Column<uint32_t>>& tied, unsigned threads) {
+void RemoteWaits::send_to_causes(const std::vector<PathTimes>& times, const Intervals& intervals,
+                                 const std::vector<Column<uint32_t>>& tied, unsigned threads) {
   std::vector<Column<Excess>> done(owner_.size());     // by LocationId
   std::vector<Column<uint32_t>> paths(owner_.size());  // of each wait that is sent
   parallel_for(
@@ -46,10 +46,10 @@ void Guests::invite(const std::vector<PathTimes>& times, const Intervals& interv
           paths[id].push_back(static_cast<uint32_t>(sums.paths().size()));
         }
       });
-  std::vector<Column<Traveller>> travellers(run_.ranks->size());
+  std::vector<Column<WaitInTransit>> travellers(run_.ranks->size());
   std::vector<Column<Excess>> luggage(run_.ranks->size());
   std::vector<size_t> traveller(owner_.size()), entry(owner_.size());
-  for_each_abroad([&](size_t to, WaitRef ref) {
+  for_each_sent([&](size_t to, WaitRef ref) {
     const size_t id = ref.location.index();
     const uint32_t count = paths[id][traveller[id]++];
     travellers[to].push_back(
@@ -61,14 +61,14 @@ void Guests::invite(const std::vector<PathTimes>& times, const Intervals& interv
   done_ = replay::exchange(*run_.ranks, std::move(luggage));
   begins_.resize(owner_.size());
   first_.resize(owner_.size());
-  for (const Column<Traveller>& from_rank : travellers) {
+  for (const Column<WaitInTransit>& from_rank : travellers) {
     size_t at = 0;
-    for (const Traveller& guest : from_rank) {
-      const size_t id = guest.location.index();
-      graph_.waits[id].push_back(guest.wait);
-      begins_[id].push_back(guest.interval_begin);
+    for (const WaitInTransit& remote : from_rank) {
+      const size_t id = remote.location.index();
+      graph_.waits[id].push_back(remote.wait);
+      begins_[id].push_back(remote.interval_begin);
       if (first_[id].empty()) first_[id].push_back(at);
-      first_[id].push_back(at += guest.paths);
+      first_[id].push_back(at += remote.paths);
     }
   }
 }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Where several ranks analyse: what a wait is due to is found where its cause is, on another rank
-// perhaps. There the wait is a guest: WaitGraph::waits of its location, which is not one of that
-// rank's, holds just those of its waits and ties that locations of the rank caused, in their order.
-// With them comes what their location did itself since it met its cause. What is found goes back,
-// in the same order: neither side has to say which wait it speaks of.
+// perhaps. There the wait is a remote wait: WaitGraph::waits of its location, which is not one of
+// that rank's, holds just those of its waits and ties that locations of the rank caused, in their
+// order. With them comes what their location did itself since it met its cause. What is found goes
+// back, in the same order: neither side has to say which wait it speaks of.
 #pragma once
 
 #include <span>
@@ -17,50 +17,52 @@
 
 namespace culprit::blame {
 
-class Guests {
+class RemoteWaits {
  public:
-  Guests(const replay::Run& run, replay::WaitGraph& graph);
+  RemoteWaits(const replay::Run& run, replay::WaitGraph& graph);
 
   /// Sends waits of this rank's locations to their causes' ranks, and receives. Collective, and so
   /// are those below.
-  void invite(const std::vector<PathTimes>& times, const Intervals& intervals,
-              const std::vector<Column<uint32_t>>& tied, unsigned threads);
-  /// put(guest, get(wait)) for each wait that is a guest elsewhere.
+  void send_to_causes(const std::vector<PathTimes>& times, const Intervals& intervals,
+                      const std::vector<Column<uint32_t>>& tied, unsigned threads);
+  /// put(remote wait, get(wait)) for each wait that is a remote wait elsewhere.
   template <class Get, class Put>
-  void tell_guests(const Get& get, const Put& put) const;
-  /// put(wait, get(guest)) for the same.
+  void send_to_remote(const Get& get, const Put& put) const;
+  /// put(wait, get(remote wait)) for the same.
   template <class Get, class Put>
-  void tell_waiters(const Get& get, const Put& put) const;
+  void send_to_waiters(const Get& get, const Put& put) const;
 
-  bool is_guest(WaitRef ref) const { return owner_[ref.location.index()] != rank_; }
-  /// Intervals::begin() of a guest.
-  Time interval_begin(WaitRef guest) const { return begins_[guest.location.index()][guest.wait]; }
-  /// The time without waiting of a guest's location since then, by call path.
-  std::span<const Excess> done_by(WaitRef guest) const {
-    const size_t id = guest.location.index();
-    const size_t* first = &first_[id][guest.wait];
+  bool is_remote(WaitRef ref) const { return owner_[ref.location.index()] != rank_; }
+  /// Intervals::begin() of a remote wait.
+  Time interval_begin(WaitRef remote) const {
+    return begins_[remote.location.index()][remote.wait];
+  }
+  /// The time without waiting of a remote wait's location since then, by call path.
+  std::span<const Excess> done_by(WaitRef remote) const {
+    const size_t id = remote.location.index();
+    const size_t* first = &first_[id][remote.wait];
     return {done_[owner_[id]].data() + first[0], first[1] - first[0]};
   }
 
  private:
-  /// Calls visit(rank, wait) for each that is a guest elsewhere, or that is one here; those for or
-  /// from a rank come in the same order on both sides.
+  /// Calls visit(rank, wait) for each that is a remote wait elsewhere, or that is one here; those
+  /// for or from a rank come in the same order on both sides.
   template <class Visit>
-  void for_each_abroad(const Visit& visit) const;
+  void for_each_sent(const Visit& visit) const;
   template <class Visit>
-  void for_each_guest(const Visit& visit) const;
+  void for_each_received(const Visit& visit) const;
 
   const replay::Run& run_;
   replay::WaitGraph& graph_;
   const size_t rank_;
   std::vector<size_t> owner_;          // by LocationId
-  std::vector<Column<Excess>> done_;   // by rank, of all its guests
-  std::vector<Column<Time>> begins_;   // by LocationId, of each guest
-  std::vector<Column<size_t>> first_;  // by LocationId, of each guest and one more: in done_
+  std::vector<Column<Excess>> done_;   // by rank, of all its remote waits
+  std::vector<Column<Time>> begins_;   // by LocationId, of each remote wait
+  std::vector<Column<size_t>> first_;  // by LocationId, of each remote wait and one more: in done_
 };
 
 template <class Visit>
-void Guests::for_each_abroad(const Visit& visit) const {
+void RemoteWaits::for_each_sent(const Visit& visit) const {
   for (size_t id = 0; id < owner_.size(); ++id) {
     if (owner_[id] != rank_) continue;
     const auto count = static_cast<uint32_t>(graph_.waits[id].size() + graph_.ties[id].size());
@@ -72,7 +74,7 @@ void Guests::for_each_abroad(const Visit& visit) const {
 }
 
 template <class Visit>
-void Guests::for_each_guest(const Visit& visit) const {
+void RemoteWaits::for_each_received(const Visit& visit) const {
   for (size_t id = 0; id < owner_.size(); ++id) {
     if (owner_[id] == rank_) continue;
     const auto count = static_cast<uint32_t>(graph_.waits[id].size());
@@ -81,23 +83,23 @@ void Guests::for_each_guest(const Visit& visit) const {
 }
 
 template <class Get, class Put>
-void Guests::tell_guests(const Get& get, const Put& put) const {
+void RemoteWaits::send_to_remote(const Get& get, const Put& put) const {
   using T = decltype(get(WaitRef{}));
   std::vector<Column<T>> told(run_.ranks->size());
-  for_each_abroad([&](size_t to, WaitRef wait) { told[to].push_back(get(wait)); });
+  for_each_sent([&](size_t to, WaitRef wait) { told[to].push_back(get(wait)); });
   told = replay::exchange(*run_.ranks, std::move(told));
   std::vector<size_t> next(told.size());
-  for_each_guest([&](size_t from, WaitRef guest) { put(guest, told[from][next[from]++]); });
+  for_each_received([&](size_t from, WaitRef remote) { put(remote, told[from][next[from]++]); });
 }
 
 template <class Get, class Put>
-void Guests::tell_waiters(const Get& get, const Put& put) const {
+void RemoteWaits::send_to_waiters(const Get& get, const Put& put) const {
   using T = decltype(get(WaitRef{}));
   std::vector<Column<T>> told(run_.ranks->size());
-  for_each_guest([&](size_t to, WaitRef guest) { told[to].push_back(get(guest)); });
+  for_each_received([&](size_t to, WaitRef remote) { told[to].push_back(get(remote)); });
   told = replay::exchange(*run_.ranks, std::move(told));
   std::vector<size_t> next(told.size());
-  for_each_abroad([&](size_t from, WaitRef wait) { put(wait, told[from][next[from]++]); });
+  for_each_sent([&](size_t from, WaitRef wait) { put(wait, told[from][next[from]++]); });
 }
 
 }  // namespace culprit::blame

@@ -27,8 +27,8 @@ struct Since {
 }  // namespace
 
 void settle_thread_begins(const replay::Run& run, replay::WaitGraph& graph, unsigned threads) {
-  const Makers makers(run, graph);
-  if (makers.empty()) return;
+  const ThreadCreators creators(run, graph);
+  if (creators.empty()) return;
   const Intervals intervals(run, graph, threads);
   std::vector<Since> own;
   for (LocationId id : run.locations) {
@@ -36,9 +36,10 @@ void settle_thread_begins(const replay::Run& run, replay::WaitGraph& graph, unsi
     for (uint32_t w = 0; w < waits.size(); ++w) {
       if (replay::is_before_begin(waits[w].pattern)) continue;
       const Time since = intervals.begin({id, w});
-      makers.for_each_unborn(waits[w].cause, waits[w].begin, [&](LocationId unborn, Time made) {
-        own.push_back({unborn, made, since});
-      });
+      creators.for_each_not_created(waits[w].cause, waits[w].begin,
+                                    [&](LocationId not_yet_created, Time made) {
+                                      own.push_back({not_yet_created, made, since});
+                                    });
     }
   }
   std::map<std::pair<LocationId, Time>, Time> first;  // by thread: its location, when it was made

@@ -16,27 +16,27 @@ namespace culprit::blame {
 namespace {
 
 /// A thread's creation in the form that ranks exchange.
-struct ToldMade {
-  LocationId thread, maker;
+struct Creation {
+  LocationId thread, creator;
   Time since, when;
 };
 
 }  // namespace
 
-Makers::Makers(const replay::Run& run, const replay::WaitGraph& graph) : run_(run) {
-  std::vector<ToldMade> own;
+ThreadCreators::ThreadCreators(const replay::Run& run, const replay::WaitGraph& graph) : run_(run) {
+  std::vector<Creation> own;
   for (LocationId id : run.locations) {
     for (const replay::Wait& wait : graph.waits[id.index()]) {
       if (!replay::is_before_begin(wait.pattern)) continue;
       own.push_back({id, wait.cause, wait.begin, wait.end});
     }
   }
-  for (const ToldMade& told : replay::concatenate(*run.ranks, own)) {
-    made_[told.thread].push_back({told.since, told.when, told.maker});
+  for (const Creation& told : replay::concatenate(*run.ranks, own)) {
+    made_[told.thread].push_back({told.since, told.when, told.creator});
   }
 }
 
-Time Makers::birth(LocationId id, Time time) const {
+Time ThreadCreators::creation(LocationId id, Time time) const {
   Time last = run_.births[id.index()];
   const auto made = made_.find(id);
   if (made != made_.end()) {
@@ -49,7 +49,7 @@ Time Makers::birth(LocationId id, Time time) const {
   return last <= time ? last : Time::min();
 }
 
-const Makers::Made* Makers::unborn(LocationId id, Time time) const {
+const ThreadCreators::Made* ThreadCreators::not_yet_created(LocationId id, Time time) const {
   const auto made = made_.find(id);
   if (made == made_.end()) return nullptr;
   const auto next = std::upper_bound(made->second.begin(), made->second.end(), time,

@@ -13,25 +13,25 @@
 
 namespace culprit::blame {
 
-class Makers {
+class ThreadCreators {
  public:
   /// Of all ranks' threads. Collective.
-  Makers(const replay::Run& run, const replay::WaitGraph& graph);
+  ThreadCreators(const replay::Run& run, const replay::WaitGraph& graph);
 
   bool empty() const { return made_.empty(); }
   /// Returns when the thread that the location has at `time` was created, if that is known, or else
   /// began. Time::min() for threads that the program did not create itself, or that do not exist
   /// yet.
-  Time birth(LocationId id, Time time) const;
+  Time creation(LocationId id, Time time) const;
   /// Returns the accountable location: the location itself if its thread had begun by then, or if
   /// its creator is unknown.
-  LocationId holder(LocationId id, Time time) const {
+  LocationId creator_at(LocationId id, Time time) const {
     return walk(id, time, [](LocationId, Time) {});
   }
   /// Calls visit(location, when its thread was made) for each that lies between a location and its
-  /// holder, the first among them.
+  /// creator_at, the first among them.
   template <class Visit>
-  void for_each_unborn(LocationId id, Time time, const Visit& visit) const {
+  void for_each_not_created(LocationId id, Time time, const Visit& visit) const {
     walk(id, time, visit);
   }
 
@@ -39,22 +39,22 @@ class Makers {
   /// A thread. One location may have several, one after the other.
   struct Made {
     Time since;  ///< when nothing was there any more that it could follow
-    Time when;   ///< a little before the thread's first event: its maker may go on in between
-    LocationId maker;
+    Time when;   ///< a little before the thread's first event: its creator may go on in between
+    LocationId creator;
   };
   /// Returns the thread that had not been created yet at that time; nullptr if it existed, or if
   /// that is unknown.
-  const Made* unborn(LocationId id, Time time) const;
+  const Made* not_yet_created(LocationId id, Time time) const;
 
   /// No thread is created by a later one, so this terminates.
   template <class Visit>
   LocationId walk(LocationId id, Time time, const Visit& visit) const {
     Time before = Time::max();
-    for (const Made* made = unborn(id, time); made != nullptr && made->when < before;
-         made = unborn(id, time)) {
+    for (const Made* made = not_yet_created(id, time); made != nullptr && made->when < before;
+         made = not_yet_created(id, time)) {
       visit(id, made->when);
       before = made->when;
-      id = made->maker;
+      id = made->creator;
     }
     return id;
   }

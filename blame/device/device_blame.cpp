@@ -24,11 +24,11 @@ using replay::DeviceOperation;
 using replay::Run;
 using replay::Wait;
 
-struct Earned {
+struct BlameShare {
   double time = 0, alone = 0, between = 0;
 };
 using Key = std::pair<LocationId, CallPathId>;
-using Blame = std::map<Key, Earned>;
+using Blame = std::map<Key, BlameShare>;
 
 /// Returns whether a host's call waits for others or prepares devices: its time is then not what
 /// leaving it out would gain.
@@ -105,7 +105,7 @@ class DeviceBlamer {
         const bool between = gap.place == DeviceGap::Place::between;
         for_each_stretch(run_, gap.host, {}, gap.begin, gap.handed_over,
                          [&](Time begin, Time end, CallPathId path, const Wait*) {
-                           Earned& earned = blames[i][{gap.host, path}];
+                           BlameShare& earned = blames[i][{gap.host, path}];
                            const double time = (end - begin).seconds();
                            earned.time += time;
                            earned.alone += time;
@@ -188,7 +188,7 @@ class DeviceBlamer {
       return key.second == active.front().second;
     });
     for (const Key& key : active) {
-      Earned& earned = blame[key];
+      BlameShare& earned = blame[key];
       const double part = time / static_cast<double>(active.size());
       earned.time += part;
       earned.between += part;

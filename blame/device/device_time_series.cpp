@@ -11,21 +11,21 @@
 namespace culprit::blame {
 
 template <class Visit>
-void DeviceCourse::split(Time begin, Time end, const Visit& visit) {
+void DeviceTimeSeries::split(Time begin, Time end, const Visit& visit) {
   if (end <= begin || equal_.edge(kParts) <= equal_.edge(0)) return;
   parts_.resize(kParts);
   equal_.split(begin, end, visit);
 }
 
-void DeviceCourse::busy(Time begin, Time end) {
+void DeviceTimeSeries::busy(Time begin, Time end) {
   split(begin, end, [&](size_t part, Duration time) { parts_[part].busy += time; });
 }
 
-void DeviceCourse::kernel(Time begin, Time end) {
+void DeviceTimeSeries::kernel(Time begin, Time end) {
   split(begin, end, [&](size_t part, Duration time) { parts_[part].kernels += time; });
 }
 
-void DeviceCourse::late(Time begin, Time end, CallPathId path, bool launching) {
+void DeviceTimeSeries::late(Time begin, Time end, CallPathId path, bool launching) {
   split(begin, end, [&](size_t part, Duration time) {
     parts_[part].late += time;
     if (launching) parts_[part].launching += time;
@@ -33,15 +33,15 @@ void DeviceCourse::late(Time begin, Time end, CallPathId path, bool launching) {
   });
 }
 
-void DeviceCourse::latency(Time begin, Time end) {
+void DeviceTimeSeries::latency(Time begin, Time end) {
   split(begin, end, [&](size_t part, Duration time) { parts_[part].latency += time; });
 }
 
-void DeviceCourse::unknown(Time begin, Time end) {
+void DeviceTimeSeries::unknown(Time begin, Time end) {
   split(begin, end, [&](size_t part, Duration time) { parts_[part].unknown += time; });
 }
 
-void DeviceCourse::add(const DeviceCourse& other) {
+void DeviceTimeSeries::add(const DeviceTimeSeries& other) {
   if (other.parts_.empty()) return;
   parts_.resize(kParts);
   for (size_t i = 0; i < kParts; ++i) {
@@ -55,7 +55,7 @@ void DeviceCourse::add(const DeviceCourse& other) {
   for (const auto& [place, time] : other.code_) code_[place] += time;
 }
 
-void DeviceCourse::pack(replay::Packer& to) const {
+void DeviceTimeSeries::pack(replay::Packer& to) const {
   to.put_list(std::span<const Part>(parts_));
   to.put(uint64_t{code_.size()});
   for (const auto& [place, time] : code_) {
@@ -63,8 +63,8 @@ void DeviceCourse::pack(replay::Packer& to) const {
   }
 }
 
-void DeviceCourse::unpack(replay::Unpacker& from) {
-  DeviceCourse other = *this;
+void DeviceTimeSeries::unpack(replay::Unpacker& from) {
+  DeviceTimeSeries other = *this;
   other.parts_ = from.get_list<Part>();
   other.code_.clear();
   for (auto left = from.get<uint64_t>(); left > 0; --left) {
@@ -75,7 +75,7 @@ void DeviceCourse::unpack(replay::Unpacker& from) {
   add(other);
 }
 
-void DeviceCourse::write(FoundDeviceId device, std::vector<FoundDeviceTime>& rows) const {
+void DeviceTimeSeries::write(FoundDeviceId device, std::vector<FoundDeviceTime>& rows) const {
   auto code = code_.begin();
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];

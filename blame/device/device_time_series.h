@@ -17,11 +17,11 @@
 
 namespace culprit::blame {
 
-class DeviceCourse {
+class DeviceTimeSeries {
  public:
   static constexpr size_t kParts = 50;
 
-  explicit DeviceCourse(const replay::Run& run) : equal_(run.begin, run.wall(), kParts) {}
+  explicit DeviceTimeSeries(const replay::Run& run) : equal_(run.begin, run.wall(), kParts) {}
 
   // Adds intervals; those of a kind do not overlap.
   void busy(Time begin, Time end);
@@ -32,7 +32,7 @@ class DeviceCourse {
   void latency(Time begin, Time end);
   void unknown(Time begin, Time end);
 
-  void add(const DeviceCourse& other);
+  void add(const DeviceTimeSeries& other);
   void pack(replay::Packer& to) const;
   /// Adds the packed series of another rank.
   void unpack(replay::Unpacker& from);

@@ -37,11 +37,11 @@ struct Sums {
 };
 
 struct Device {
-  explicit Device(const Run& run) : course(run) {}
+  explicit Device(const Run& run) : series(run) {}
   LocationId first;  ///< its first stream
   std::vector<Use> uses;
   Sums sums;
-  DeviceCourse course;
+  DeviceTimeSeries series;
 };
 
 bool is_kernel(DeviceOpKind kind) {
@@ -117,7 +117,7 @@ class DeviceReport {
         add_stream(stream, devices[replay::device_of(*run_.definitions, stream).index()]);
       }
     }
-    add_courses(devices);
+    add_time_series(devices);
     for (Device& device : devices) merge(device.uses);
     gather(devices);
     if (run_.ranks->rank() != 0) return;
@@ -127,7 +127,7 @@ class DeviceReport {
       if (!device.first.valid()) continue;
       add_uses(device);
       const FoundDevice row = describe(device);
-      device.course.write(FoundDeviceId(found_.devices.size()), found_.device_times);
+      device.series.write(FoundDeviceId(found_.devices.size()), found_.device_times);
       found_.devices.push_back(row);
       ++used;
       kernels += row.kernels_s;
@@ -171,26 +171,27 @@ class DeviceReport {
 
   /// Adds the time series of idle times; busy times are known only after all ranks have sent
   /// theirs.
-  void add_courses(std::vector<Device>& devices) const {
+  void add_time_series(std::vector<Device>& devices) const {
     const std::vector<bool> launching = launching_paths();
     std::vector<LocationId> streams = run_.locations;
     std::erase_if(streams, [&](LocationId id) { return !run_.is_stream(id); });
-    std::vector<DeviceCourse> courses(streams.size(), DeviceCourse(run_));
-    parallel_for(courses.size(), threads_, [&](size_t i) {
+    std::vector<DeviceTimeSeries> series_by_stream(streams.size(), DeviceTimeSeries(run_));
+    parallel_for(series_by_stream.size(), threads_, [&](size_t i) {
       for (const DeviceGap& gap : graph_.device_gaps[streams[i].index()]) {
         if (!gap.known) {
-          courses[i].unknown(gap.begin, gap.end);
+          series_by_stream[i].unknown(gap.begin, gap.end);
           continue;
         }
         for_each_stretch(run_, gap.host, {}, gap.begin, gap.handed_over,
                          [&](Time begin, Time end, CallPathId path, const replay::Wait*) {
-                           courses[i].late(begin, end, path, launching[path.index()]);
+                           series_by_stream[i].late(begin, end, path, launching[path.index()]);
                          });
-        courses[i].latency(gap.handed_over, gap.end);
+        series_by_stream[i].latency(gap.handed_over, gap.end);
       }
     });
-    for (size_t i = 0; i < courses.size(); ++i) {
-      devices[replay::device_of(*run_.definitions, streams[i]).index()].course.add(courses[i]);
+    for (size_t i = 0; i < series_by_stream.size(); ++i) {
+      devices[replay::device_of(*run_.definitions, streams[i]).index()].series.add(
+          series_by_stream[i]);
     }
   }
 
@@ -209,13 +210,13 @@ class DeviceReport {
 
   static void add_uses(Device& device) {
     for (const Use& use : device.uses) {
-      if (use.kernel) device.course.kernel(use.begin, use.end);
+      if (use.kernel) device.series.kernel(use.begin, use.end);
     }
     Time covered = Time::min();
     std::vector<Use> all = device.uses;
     std::sort(all.begin(), all.end(), [](const Use& a, const Use& b) { return a.begin < b.begin; });
     for (const Use& use : all) {
-      device.course.busy(std::max(use.begin, covered), use.end);
+      device.series.busy(std::max(use.begin, covered), use.end);
       covered = std::max(covered, use.end);
     }
   }
@@ -248,7 +249,7 @@ class DeviceReport {
       own.put(devices[key].first);
       own.put(devices[key].sums);
       own.put_list(std::span<const Use>(devices[key].uses));
-      devices[key].course.pack(own);
+      devices[key].series.pack(own);
     }
     for (const replay::Parcel& parcel : replay::gather(*run_.ranks, own.take())) {
       for (replay::Unpacker from(parcel); !from.done();) {
@@ -265,7 +266,7 @@ class DeviceReport {
         device.sums.streams += sums.streams;
         from.get_list<Use>([&](const Use& use) { device.uses.push_back(use); });
         merge(device.uses);
-        device.course.unpack(from);
+        device.series.unpack(from);
       }
     }
   }

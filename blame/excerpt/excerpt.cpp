@@ -107,10 +107,10 @@ void list_waits(const Run& run, const replay::WaitGraph& graph, const Frame& fra
 }
 
 /// The messages of one receiving process.
-class Postman final : public replay::MessageVisitor {
+class MessageCollector final : public replay::MessageVisitor {
  public:
-  Postman(const Run& run, const Frame& frame, std::mutex& mutex,
-          std::vector<ExcerptMessage>& messages)
+  MessageCollector(const Run& run, const Frame& frame, std::mutex& mutex,
+                   std::vector<ExcerptMessage>& messages)
       : run_(run), frame_(frame), mutex_(mutex), all_(messages) {}
 
   void visit(const replay::MatchedMessage& message) override {
@@ -141,7 +141,7 @@ void list_messages(const Run& run, const Frame& frame, unsigned threads, Excerpt
   replay::match_messages(
       run, threads,
       [&](ProcessId) -> std::unique_ptr<replay::MessageVisitor> {
-        return std::make_unique<Postman>(run, frame, mutex, excerpt.messages);
+        return std::make_unique<MessageCollector>(run, frame, mutex, excerpt.messages);
       },
       told);
   std::sort(excerpt.messages.begin(), excerpt.messages.end(),

@@ -84,12 +84,12 @@ void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>
 
 /// Charges threads' idle time while the process is in MPI, or waits for a device, to MPI or the
 /// device.
-void charge_idleness(const IdleBlame::Crew& crew, ProcessTimes& times) {
+void charge_idleness(const IdleBlame::TeamGroup& group, ProcessTimes& times) {
   const auto move = [&](NobodyReason reason, double& to) {
     const auto r = static_cast<size_t>(reason);
-    times.imbalance_s -= crew.nobody_team_s[r];
-    times.serial_s -= crew.nobody_pool_s[r];
-    to += crew.nobody_team_s[r] + crew.nobody_pool_s[r];
+    times.imbalance_s -= group.nobody_team_s[r];
+    times.serial_s -= group.nobody_pool_s[r];
+    to += group.nobody_team_s[r] + group.nobody_pool_s[r];
   };
   move(NobodyReason::io, times.mpi_rest_s);
   move(NobodyReason::mpi, times.mpi_rest_s);
@@ -118,8 +118,8 @@ std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& 
     add_thread(profiles[id.index()], waits[id.index()], kinds,
                not_started(run, profiles, run.master_of(id)), times);
   }
-  for (const IdleBlame::Crew& crew : idle.crews) {
-    charge_idleness(crew, processes[run.location(crew.members.front()).process.index()]);
+  for (const IdleBlame::TeamGroup& group : idle.groups) {
+    charge_idleness(group, processes[run.location(group.members.front()).process.index()]);
   }
   return processes;
 }

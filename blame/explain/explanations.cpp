@@ -17,11 +17,11 @@ namespace culprit::blame {
 
 namespace {
 
-void add_nobody(const IdleBlame::Crew& crew, Findings& found) {
+void add_nobody(const IdleBlame::TeamGroup& group, Findings& found) {
   for (size_t reason = 0; reason < kNobodyReasons; ++reason) {
-    const double time = crew.nobody_team_s[reason] + crew.nobody_pool_s[reason];
+    const double time = group.nobody_team_s[reason] + group.nobody_pool_s[reason];
     if (time <= 0) continue;
-    found.idle_nobody.push_back({crew.members.front(), NobodyReason(reason), time});
+    found.idle_nobody.push_back({group.members.front(), NobodyReason(reason), time});
     found.identities.idle_nobody_s += time;
   }
 }
@@ -30,13 +30,13 @@ void add_nobody(const IdleBlame::Crew& crew, Findings& found) {
 
 void explain_idle_threads(const Explained& given, Findings& found) {
   const IdleBlame idle = blame_for_idleness(given.run, given.graph, given.threads);
-  for (const IdleBlame::Earned& row : idle.earned) {
+  for (const IdleBlame::BlameShare& row : idle.earned) {
     found.idle_blame.push_back({row.path, row.location, row.time_s});
     found.identities.idle_blame_s += row.time_s;
   }
-  for (const IdleBlame::Crew& crew : idle.crews) {
-    add_nobody(crew, found);
-    for (LocationId id : crew.members) {
+  for (const IdleBlame::TeamGroup& group : idle.groups) {
+    add_nobody(group, found);
+    for (LocationId id : group.members) {
       for (const WaitSum& sum : given.all.waits[id.index()]) {
         const WaitKind kind = wait_kind(sum.pattern);
         if (kind == WaitKind::team || kind == WaitKind::pool) {

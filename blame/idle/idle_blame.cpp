@@ -150,9 +150,9 @@ struct Step {
 };
 
 /// The blame of one location by call path, in nanoseconds: a dense array, which is reused.
-class EarnedSums {
+class BlameSums {
  public:
-  explicit EarnedSums(size_t callpaths) : nanos_(callpaths) {}
+  explicit BlameSums(size_t callpaths) : nanos_(callpaths) {}
   void add(CallPathId path, double nanos) {
     if (nanos <= 0) return;
     double& sum = nanos_[path.index()];
@@ -183,21 +183,21 @@ struct Member {
   std::vector<WorkSpan> spans;  ///< since earnings were given out
   size_t activity = 0;          ///< where that has got to
   FlatMap row_of;               ///< by call path
-  std::vector<IdleBlame::Earned> earned;
+  std::vector<IdleBlame::BlameShare> earned;
 };
 
 class Sweep {
  public:
   Sweep(const Run& run, const WaitGraph& graph, const std::vector<ThreadState>& states,
-        EarnedSums& sums, IdleBlame::Crew& crew)
-      : run_(run), graph_(graph), states_(states), sums_(sums), crew_(crew) {}
+        BlameSums& sums, IdleBlame::TeamGroup& group)
+      : run_(run), graph_(graph), states_(states), sums_(sums), group_(group) {}
 
   /// Returns the blame of each member, by call path.
-  std::vector<IdleBlame::Earned> run() {
-    std::vector<IdleBlame::Earned> earned;
+  std::vector<IdleBlame::BlameShare> run() {
+    std::vector<IdleBlame::BlameShare> earned;
     if (!anybody_idle()) return earned;
-    members_.reserve(crew_.members.size());
-    for (LocationId id : crew_.members) {
+    members_.reserve(group_.members.size());
+    for (LocationId id : group_.members) {
       members_.emplace_back(run_, id, graph_.waits[id.index()], states_);
     }
     merge();
@@ -211,7 +211,7 @@ class Sweep {
 
  private:
   bool anybody_idle() const {
-    return std::any_of(crew_.members.begin(), crew_.members.end(), [&](LocationId id) {
+    return std::any_of(group_.members.begin(), group_.members.end(), [&](LocationId id) {
       const Column<Wait>& waits = graph_.waits[id.index()];
       return std::any_of(waits.begin(), waits.end(), [](const Wait& wait) {
         const ThreadState state = state_of(wait);
@@ -235,8 +235,8 @@ class Sweep {
   const Run& run_;
   const WaitGraph& graph_;
   const std::vector<ThreadState>& states_;  // by CallPathId
-  EarnedSums& sums_;
-  IdleBlame::Crew& crew_;
+  BlameSums& sums_;
+  IdleBlame::TeamGroup& group_;
 
   std::vector<Member> members_;
   std::array<size_t, kStates> counts_{};  // of members, by state
@@ -270,15 +270,15 @@ void Sweep::pass_until(Time time) {
   const double passed = static_cast<double>((time - last.time).nanos());
   double potential = last.potential;
   if (idle() > 0) {
-    crew_.idle_s += passed * static_cast<double>(idle()) * 1e-9;
+    group_.idle_s += passed * static_cast<double>(idle()) * 1e-9;
     if (count(ThreadState::work) > 0) {
       potential +=
           passed * static_cast<double>(idle()) / static_cast<double>(count(ThreadState::work));
     } else {
       size_t reason = 0;
       while (reason + 1 < kNobodyReasons && count(kReasonStates[reason]) == 0) ++reason;
-      crew_.nobody_team_s[reason] += passed * static_cast<double>(count(ThreadState::team)) * 1e-9;
-      crew_.nobody_pool_s[reason] += passed * static_cast<double>(count(ThreadState::pool)) * 1e-9;
+      group_.nobody_team_s[reason] += passed * static_cast<double>(count(ThreadState::team)) * 1e-9;
+      group_.nobody_pool_s[reason] += passed * static_cast<double>(count(ThreadState::pool)) * 1e-9;
     }
   }
   steps_.push_back({time, potential});
@@ -352,7 +352,7 @@ void Sweep::share(Member& member) {
 }
 
 /// Returns the team groups: threads of each process, joined where one was in a team of another.
-std::vector<IdleBlame::Crew> find_crews(const Run& run) {
+std::vector<IdleBlame::TeamGroup> find_team_groups(const Run& run) {
   std::vector<LocationId> leader(run.timelines.size());
   for (LocationId id : run.locations) leader[id.index()] = id;
   const auto find = [&](LocationId id) {
@@ -368,11 +368,11 @@ std::vector<IdleBlame::Crew> find_crews(const Run& run) {
   }
   std::vector<std::vector<LocationId>> members(run.timelines.size());
   for (LocationId id : run.locations) members[find(id).index()].push_back(id);
-  std::vector<IdleBlame::Crew> crews;
+  std::vector<IdleBlame::TeamGroup> groups;
   for (auto& list : members) {
-    if (list.size() > 1) crews.push_back({std::move(list)});
+    if (list.size() > 1) groups.push_back({std::move(list)});
   }
-  return crews;
+  return groups;
 }
 
 }  // namespace
@@ -381,13 +381,13 @@ IdleBlame blame_for_idleness(const Run& run, const WaitGraph& graph, unsigned th
   std::vector<ThreadState> states;
   for (PathKind kind : path_kinds(run)) states.push_back(state_of(kind));
   IdleBlame result;
-  result.crews = find_crews(run);
-  std::vector<std::vector<IdleBlame::Earned>> earned(result.crews.size());
-  progress::Progress progress(progress::Stage::blame, result.crews.size());
+  result.groups = find_team_groups(run);
+  std::vector<std::vector<IdleBlame::BlameShare>> earned(result.groups.size());
+  progress::Progress progress(progress::Stage::blame, result.groups.size());
   parallel_for(
-      result.crews.size(), threads, [&] { return EarnedSums(run.callpaths.size()); },
-      [&](size_t c, EarnedSums& sums) {
-        earned[c] = Sweep(run, graph, states, sums, result.crews[c]).run();
+      result.groups.size(), threads, [&] { return BlameSums(run.callpaths.size()); },
+      [&](size_t c, BlameSums& sums) {
+        earned[c] = Sweep(run, graph, states, sums, result.groups[c]).run();
         progress.step();
       });
   for (const auto& rows : earned) {

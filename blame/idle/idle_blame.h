@@ -12,7 +12,7 @@
 // an interval of work is charged with F(end) - F(begin), so that each change of a state costs O(1).
 // When no thread works, the time is listed under a reason, for other explanations.
 //
-//     sum of earned + sum of nobody's = sum of the crews' idle time      (identity 4)
+//     sum of earned + sum of nobody's = sum of the team groups' idle time      (identity 4)
 #pragma once
 
 #include <array>
@@ -28,20 +28,20 @@ inline constexpr size_t kNobodyReasons = Words<NobodyReason>::kSpelled.size();
 
 /// All times are allocation time.
 struct IdleBlame {
-  struct Earned {
+  struct BlameShare {
     LocationId location;
     CallPathId path;
     double time_s;
   };
-  struct Crew {
+  struct TeamGroup {
     std::vector<LocationId> members;  ///< in order
     double idle_s = 0;
     /// The part of idle time while no thread works: by reason, for threads in teams and outside of
     /// teams.
     std::array<double, kNobodyReasons> nobody_team_s{}, nobody_pool_s{};
   };
-  std::vector<Earned> earned;  ///< by location and call path
-  std::vector<Crew> crews;     ///< of more than one thread, by their first members
+  std::vector<BlameShare> earned;  ///< by location and call path
+  std::vector<TeamGroup> groups;   ///< of more than one thread, by their first members
 };
 
 IdleBlame blame_for_idleness(const replay::Run& run, const replay::WaitGraph& graph,

@@ -66,7 +66,7 @@ bool may_recurse(std::string_view region) {
 }
 
 /// Redirects costs of delays from calls that wait to the causes of those waits.
-class PassedOn {
+class RedirectedCosts {
  public:
   struct Part {
     Place place;
@@ -76,7 +76,7 @@ class PassedOn {
 
   /// Large runs have many rows, but few calls whose waits have known causes: only these are looked
   /// up.
-  explicit PassedOn(const Findings& findings) : findings_(findings) {
+  explicit RedirectedCosts(const Findings& findings) : findings_(findings) {
     for (const FoundVictim& row : findings.victims) {
       if (is_of_start_up(findings, row.delay_callpath, row.pattern)) continue;
       if (row.time_s <= 0) continue;
@@ -158,7 +158,7 @@ class PassedOn {
 class Recursions {
  public:
   Recursions(const Findings& findings, const Functions& functions,
-             const std::vector<PassedOn::Part>& parts)
+             const std::vector<RedirectedCosts::Part>& parts)
       : outermost_(findings.callpaths.size()) {
     const std::set<FunctionId> recursive = recursive_functions(findings, functions, parts);
     if (recursive.empty()) return;
@@ -176,9 +176,9 @@ class Recursions {
   /// is occasionally called once more would be charged with the whole program.
   static std::set<FunctionId> recursive_functions(const Findings& findings,
                                                   const Functions& functions,
-                                                  const std::vector<PassedOn::Part>& parts) {
+                                                  const std::vector<RedirectedCosts::Part>& parts) {
     std::vector<double> costs(findings.callpaths.size());
-    for (const PassedOn::Part& part : parts) costs[part.place.first.index()] += part.cost_s;
+    for (const RedirectedCosts::Part& part : parts) costs[part.place.first.index()] += part.cost_s;
     struct Below {
       double once_s = 0, again_s = 0;
     };
@@ -210,7 +210,7 @@ struct Sum {
   std::map<CallPathId, double> by_path, by_call;
   std::map<LocationId, double> by_location;
 
-  void add(const PassedOn::Part& part) {
+  void add(const RedirectedCosts::Part& part) {
     cause.cost_s += part.cost_s;
     by_path[part.place.first] += part.cost_s;
     by_location[part.place.second] += part.cost_s;
@@ -249,12 +249,12 @@ class Grouping {
  public:
   explicit Grouping(const Findings& findings)
       : functions_(findings),
-        parts_(PassedOn(findings).all()),
+        parts_(RedirectedCosts(findings).all()),
         recursions_(findings, functions_, parts_) {}
 
   std::vector<Cause> group() {
     find_carriers();
-    for (const PassedOn::Part& part : parts_) {
+    for (const RedirectedCosts::Part& part : parts_) {
       const CallPathId outermost = recursions_.outermost(part.place.first);
       const FunctionId leaf = functions_.of(part.place.first);
       if (!outermost.valid() || carriers_.contains({functions_.of(outermost), leaf})) {
@@ -274,7 +274,7 @@ class Grouping {
   void find_carriers() {
     std::map<FunctionId, double> whole;
     std::map<std::pair<FunctionId, FunctionId>, double> by_leaf;
-    for (const PassedOn::Part& part : parts_) {
+    for (const RedirectedCosts::Part& part : parts_) {
       const CallPathId outermost = recursions_.outermost(part.place.first);
       if (!outermost.valid()) continue;
       const FunctionId top = functions_.of(outermost), leaf = functions_.of(part.place.first);
@@ -287,7 +287,7 @@ class Grouping {
   }
 
   const Functions functions_;
-  const std::vector<PassedOn::Part> parts_;
+  const std::vector<RedirectedCosts::Part> parts_;
   const Recursions recursions_;
   std::set<std::pair<FunctionId, FunctionId>> carriers_;
   std::map<std::pair<FunctionId, bool>, Sum> sums_;

@@ -130,18 +130,18 @@ std::vector<BlamedRegion> blamed_regions(const Findings& findings) {
   return list;
 }
 
-std::vector<Suffered> suffered(const Findings& findings) {
-  Groups<PatternAndPath, Suffered> groups;
+std::vector<PatternSum> suffered(const Findings& findings) {
+  Groups<PatternAndPath, PatternSum> groups;
   for (const FoundWait& w : findings.waits) {
-    Suffered& group = groups.at({w.pattern, w.callpath});
+    PatternSum& group = groups.at({w.pattern, w.callpath});
     group.pattern = w.pattern;
     group.callpath = w.callpath;
     group.count += w.count;
     group.time_s += w.time_s;
     group.shares.push_back({w.location, w.time_s});
   }
-  auto list = std::move(groups).largest_first([](const Suffered& s) { return s.time_s; });
-  for (Suffered& group : list) settle(group.shares);
+  auto list = std::move(groups).largest_first([](const PatternSum& s) { return s.time_s; });
+  for (PatternSum& group : list) settle(group.shares);
   return list;
 }
 

@@ -47,7 +47,7 @@ struct Blamed {
 };
 
 /// Waiting of one pattern at a call path, on all locations.
-struct Suffered {
+struct PatternSum {
   std::string pattern;
   CallPathId callpath;
   uint64_t count = 0;
@@ -95,7 +95,7 @@ std::vector<CountedPath> counted_paths(const Findings& findings);
 /// These two without what starts and ends the program (StartUp).
 std::vector<Blamed> blamed(const Findings& findings);
 std::vector<BlamedRegion> blamed_regions(const Findings& findings);
-std::vector<Suffered> suffered(const Findings& findings);
+std::vector<PatternSum> suffered(const Findings& findings);
 std::vector<OnCriticalPath> on_critical_path(const Findings& findings);
 std::vector<PatternTotal> waiting_by_pattern(const Findings& findings);
 

@@ -121,7 +121,7 @@ void list_intervals(LocationId id, const std::vector<Cell>& cells,
 /// For each location of the run, the first of its group.
 std::vector<LocationId> find_groups_of(const Run& run) {
   const auto& processes = run.definitions->processes;
-  const size_t groups = std::min(processes.size(), kMostCourseGroups);
+  const size_t groups = std::min(processes.size(), kMostSeriesGroups);
   std::vector<LocationId> first_of(groups), group_of(run.timelines.size());
   for (size_t p = 0; p < processes.size(); ++p) {
     LocationId& first = first_of[p * groups / processes.size()];
@@ -228,13 +228,13 @@ void join_ranks(const Run& run, Groups& groups) {
 
 }  // namespace
 
-size_t course_intervals(size_t locations) {
+size_t series_intervals(size_t locations) {
   return locations <= 1024 ? 200 : locations <= 8192 ? 100 : 50;
 }
 
-TimeCourse find_course_of_run(const Run& run, const replay::WaitGraph& graph,
-                              const std::vector<PathTimes>& times, unsigned threads) {
-  const EqualParts intervals(run.begin, run.wall(), course_intervals(run.timelines.size()));
+TimeSeries find_time_series(const Run& run, const replay::WaitGraph& graph,
+                            const std::vector<PathTimes>& times, unsigned threads) {
+  const EqualParts intervals(run.begin, run.wall(), series_intervals(run.timelines.size()));
   std::vector<std::vector<Cell>> cells(run.locations.size());
   parallel_for(
       run.locations.size(), threads, [&] { return PathSums(run.callpaths.size()); },
@@ -243,19 +243,19 @@ TimeCourse find_course_of_run(const Run& run, const replay::WaitGraph& graph,
         const auto waits = cut_waits(run, id, intervals, graph.waits[id.index()]);
         cells[i] = cells_of(run, id, intervals, times[id.index()], waits, sums);
       });
-  TimeCourse course;
-  course.intervals = intervals.count();
+  TimeSeries series;
+  series.intervals = intervals.count();
   for (size_t i = 0; i < cells.size(); ++i) {
-    list_intervals(run.locations[i], cells[i], course.locations);
+    list_intervals(run.locations[i], cells[i], series.locations);
   }
   Groups groups = sum_groups(run, cells, threads);
   join_ranks(run, groups);
   for (const auto& [first, all] : groups) {
     for (const Cell& cell : without_trifles(run, all)) {
-      course.callpaths.push_back({first, cell.interval, cell.path, cell.share});
+      series.callpaths.push_back({first, cell.interval, cell.path, cell.share});
     }
   }
-  return course;
+  return series;
 }
 
 }  // namespace culprit::blame

@@ -14,10 +14,10 @@
 namespace culprit::blame {
 
 /// Returns the number of intervals of a run with `locations` locations: fewer if there are many.
-size_t course_intervals(size_t locations);
+size_t series_intervals(size_t locations);
 
 /// Runs of more processes than these have neighbouring ones in a group.
-inline constexpr size_t kMostCourseGroups = 64;
+inline constexpr size_t kMostSeriesGroups = 64;
 
 struct TimeShare {
   Duration time;  ///< with waiting
@@ -38,14 +38,14 @@ struct CallPathInterval {
   TimeShare share;
 };
 
-struct TimeCourse {
+struct TimeSeries {
   size_t intervals = 0;
   std::vector<LocationInterval> locations;  ///< of this rank's, in order; none that is empty
   std::vector<CallPathInterval> callpaths;  ///< of all ranks', on rank 0; in order
 };
 
 /// Collective.
-TimeCourse find_course_of_run(const replay::Run& run, const replay::WaitGraph& graph,
-                              const std::vector<PathTimes>& times, unsigned threads);
+TimeSeries find_time_series(const replay::Run& run, const replay::WaitGraph& graph,
+                            const std::vector<PathTimes>& times, unsigned threads);
 
 }  // namespace culprit::blame

@@ -50,9 +50,9 @@ constexpr const char* kAllOfRusage[] = {"ru_minflt", "ru_majflt", "ru_nvcsw", "r
                                         "ru_utime",  "ru_stime",  "ru_maxrss"};
 
 /// The words of the environment's list, in memory that stays.
-class Wishes {
+class CounterRequest {
  public:
-  Wishes() {
+  CounterRequest() {
     snprintf(text_, sizeof text_, "%s", environment().counters);
     char* rest = text_;
     for (char* word; (word = strtok_r(rest, ",", &rest)) != nullptr;) add(word);
@@ -134,7 +134,7 @@ const Source* open_library(const char*& without) {
 }
 
 void decide() {
-  const Wishes wishes;
+  const CounterRequest wishes;
   Choice choices[kMaxCounters];
   unsigned count = wishes.select(choices, is_rusage);
   use(0, &kRusage, choices, count, false, "");

@@ -40,8 +40,8 @@ RawCommOrigin origin_of(RawCommLink link) {
   return link == RawCommLink::intercomm ? RawCommOrigin::intercomm : RawCommOrigin::spawned;
 }
 
-Birth birth_of(const Joining& joining) {
-  Birth birth;
+CommOrigin birth_of(const Joining& joining) {
+  CommOrigin birth;
   birth.origin = origin_of(joining.link);
   birth.link = joining.link;
   if (joining.rooted) birth.root = static_cast<uint32_t>(joining.root);
@@ -86,7 +86,7 @@ int on_comm_create(const Function& function, MPI_Comm parent, const CommPlace& c
   if (!region || rc != MPI_SUCCESS) return rc;
   const MPI_Comm handle = created.get();
   if (handle != MPI_COMM_NULL) {
-    Birth birth;
+    CommOrigin birth;
 
     birth.parent = participants.id;
     birth.parent_handle = parent;
@@ -100,7 +100,7 @@ int on_comm_join(const Function& function, const Joining& joining, const CommPla
                  RealCall call) {
   CallRegion region(function);
   Comm parent;
-  Birth birth = birth_of(joining);
+  CommOrigin birth = birth_of(joining);
   if (region && joining.parent != MPI_COMM_NULL) {
     parent = comm_of(region.log(), region.begin(), joining.parent);
     birth.parent = parent.id;

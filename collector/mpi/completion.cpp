@@ -75,8 +75,8 @@ MessageFacts received_by_both(const Request& request, const Statuses& statuses, 
 }
 
 /// The parent may be gone by now.
-Birth birth_of_dup(uint32_t parent) {
-  Birth birth;
+CommOrigin birth_of_dup(uint32_t parent) {
+  CommOrigin birth;
   birth.parent = parent;
   birth.same_members = true;
   return birth;

@@ -45,7 +45,7 @@ std::atomic<int> uses{0};
 void define_parent(const CallRegion& region) {
   MPI_Comm parent = MPI_COMM_NULL;
   if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent == MPI_COMM_NULL) return;
-  Birth birth;
+  CommOrigin birth;
   birth.origin = trace::RawCommOrigin::spawned;
   birth.link = trace::RawCommLink::parent;
   birth.entered = region.begin();

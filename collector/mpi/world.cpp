@@ -16,7 +16,7 @@ std::atomic<bool> has_world{false};
 
 /// A slot for a session's group. `state`: the number of current users, or one of the two values
 /// below.
-struct Lender {
+struct GroupHandle {
   static constexpr int kEmpty = -1, kChanging = -2;
   std::atomic<int> state{kEmpty};
   uint64_t session = 0;
@@ -36,7 +36,7 @@ struct Lender {
 };
 
 constexpr int kLenders = 16;
-Lender lenders[kLenders];
+GroupHandle lenders[kLenders];
 
 }  // namespace
 
@@ -49,8 +49,8 @@ void world_ends() {
 }
 
 bool lend_world_group(uint64_t session, MPI_Group group) {
-  for (Lender& lender : lenders) {
-    if (!lender.change_from(Lender::kEmpty)) continue;
+  for (GroupHandle& lender : lenders) {
+    if (!lender.change_from(GroupHandle::kEmpty)) continue;
     lender.session = session;
     lender.group = group;
     lender.state.store(0, std::memory_order_release);
@@ -60,14 +60,14 @@ bool lend_world_group(uint64_t session, MPI_Group group) {
 }
 
 MPI_Group take_back_world_group(uint64_t session) {
-  for (Lender& lender : lenders) {
+  for (GroupHandle& lender : lenders) {
     if (!lender.enter()) continue;
     const bool found = lender.session == session;
     lender.leave();
     if (!found) continue;
     while (!lender.change_from(0)) sched_yield();
     const MPI_Group group = lender.group;
-    lender.state.store(Lender::kEmpty, std::memory_order_release);
+    lender.state.store(GroupHandle::kEmpty, std::memory_order_release);
     return group;
   }
   return MPI_GROUP_NULL;

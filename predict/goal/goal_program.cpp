@@ -72,9 +72,10 @@ struct Message {
 };
 
 /// Lists the messages that one process received.
-class Postman final : public replay::MessageVisitor {
+class MessageCollector final : public replay::MessageVisitor {
  public:
-  Postman(const Run& run, std::vector<Message>& messages) : run_(run), messages_(messages) {}
+  MessageCollector(const Run& run, std::vector<Message>& messages)
+      : run_(run), messages_(messages) {}
 
   void visit(const replay::MatchedMessage& message) override {
     const replay::SentMessage& sent = message.sent;
@@ -104,7 +105,7 @@ void list_messages(const Run& run, unsigned threads, Exchanges& exchanges) {
   replay::match_messages(
       run, threads,
       [&](ProcessId process) -> std::unique_ptr<replay::MessageVisitor> {
-        return std::make_unique<Postman>(run, received[process.index()]);
+        return std::make_unique<MessageCollector>(run, received[process.index()]);
       },
       told);
   for (std::vector<Message>& messages : received) {
@@ -247,7 +248,7 @@ void list_collectives(const Run& run, const Sizes& sizes, unsigned threads, Exch
 // --- a process in time ---
 
 /// The exchanges that a call begins and completes, by index.
-struct Duties {
+struct CallExchanges {
   std::vector<uint32_t> posts, completes;
 };
 
@@ -274,7 +275,7 @@ class Walk {
   }
 
   GoalProcess write() && {
-    std::vector<const std::pair<const Visit, Duties>*> visits;
+    std::vector<const std::pair<const Visit, CallExchanges>*> visits;
     for (const auto& each : duties_) visits.push_back(&each);
     std::stable_sort(visits.begin(), visits.end(),
                      [](const auto* a, const auto* b) { return a->first.enter < b->first.enter; });
@@ -286,8 +287,8 @@ class Walk {
     }
     std::sort(moments.begin(), moments.end());
     for (const Moment& moment : moments) {
-      const auto& [visit, duties] = *visits[moment.visit];
-      moment.leave ? leave(visit, duties) : enter(visit, duties);
+      const auto& [visit, exchanges] = *visits[moment.visit];
+      moment.leave ? leave(visit, exchanges) : enter(visit, exchanges);
     }
     if (end_ > since_) compute(end_, LocationId::none());
     return std::move(process_);
@@ -327,10 +328,10 @@ class Walk {
     return sum;
   }
 
-  void enter(const Visit& visit, const Duties& duties) {
+  void enter(const Visit& visit, const CallExchanges& exchanges) {
     compute(visit.enter, visit.location);
     const uint32_t before = front_.front().on;
-    for (const uint32_t index : duties.posts) {
+    for (const uint32_t index : exchanges.posts) {
       bounds_[index] = post(exchanges_[index], before);
       for (uint32_t op = bounds_[index].first_begin; op < bounds_[index].first_end; ++op) {
         front_.push_back({op, true});
@@ -360,8 +361,8 @@ class Walk {
     return bounds;
   }
 
-  void leave(const Visit& visit, const Duties& duties) {
-    for (const uint32_t index : duties.completes) {
+  void leave(const Visit& visit, const CallExchanges& exchanges) {
+    for (const uint32_t index : exchanges.completes) {
       // An operation that is complete has also begun.
       std::erase_if(front_, [&](const Front& each) {
         return each.to_begin && each.on >= bounds_[index].first_begin &&
@@ -381,7 +382,7 @@ class Walk {
 
   const Run& run_;
   const std::vector<Exchange>& exchanges_;
-  std::map<Visit, Duties> duties_;
+  std::map<Visit, CallExchanges> duties_;
   std::vector<Bounds> bounds_;  ///< by exchange, once it is posted
   std::vector<Front> front_;    ///< what the next computing depends on
   Time since_, end_ = Time::min();

@@ -193,7 +193,7 @@ void add_next(const Measurements& measurements, const std::vector<Modelled>& all
 
 }  // namespace
 
-Result<Findings> model_runs(const Measurements& measurements, const ModelWishes& wishes) {
+Result<Findings> model_runs(const Measurements& measurements, const ModelOptions& wishes) {
   if (measurements.series.empty()) {
     return Error{
         "no model can be made: each figure is too small, or was measured at too few points to tell "

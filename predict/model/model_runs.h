@@ -13,7 +13,7 @@
 
 namespace culprit::predict {
 
-struct ModelWishes {
+struct ModelOptions {
   std::map<std::string, double> targets;  ///< by parameter; the others: see kDefaultReach
   bool next = false;                      ///< also: which run to measure next
   unsigned threads = 0;                   ///< to use; 0: all cores
@@ -21,7 +21,7 @@ struct ModelWishes {
 
 /// The tables of models, with the call paths they refer to. Error if a target is of a parameter
 /// that does not vary, or is none.
-Result<blame::Findings> model_runs(const Measurements& measurements, const ModelWishes& wishes);
+Result<blame::Findings> model_runs(const Measurements& measurements, const ModelOptions& wishes);
 
 /// Default target: four times the largest value of the first parameter, and the largest of the
 /// others.

@@ -40,7 +40,7 @@ uint32_t Deliveries::add(const Delivery& delivery) {
   return place->second;
 }
 
-void Untold::add(const Untold& other) {
+void Unknowns::add(const Unknowns& other) {
   sends += other.sends;
   least_bytes = std::min(least_bytes, other.least_bytes);
   most_bytes = std::max(most_bytes, other.most_bytes);
@@ -86,7 +86,7 @@ void Dependences::append(Dependences&& other) {
   const bool blank = marks.empty() && hubs.empty() && idle.empty() && deliveries.size() == 1 &&
                      loops.empty() && pools.empty();
   if (blank) {
-    other.untold.add(untold);
+    other.unknowns.add(unknowns);
     other.budget = budget;
     *this = std::exchange(other, {});
     return;
@@ -121,7 +121,7 @@ void Dependences::append(Dependences&& other) {
     marks.push_back(mark);
   }
   for (const Idle& idle : other.idle) this->idle.push_back(idle);
-  untold.add(other.untold);
+  unknowns.add(other.unknowns);
   locks += other.locks;
   contended += other.contended;
   other = {};
@@ -152,7 +152,7 @@ uint64_t count_choices(const Run& run) {
 Dependences find_dependences(const Run& run, unsigned threads, Budget* budget) {
   Dependences found;
   found.budget = budget;
-  found.untold.choices = count_choices(run);
+  found.unknowns.choices = count_choices(run);
   add_messages(run, threads, found);
   add_collectives(run, threads, found);
   add_one_sided(run, threads, found);

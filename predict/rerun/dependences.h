@@ -130,14 +130,14 @@ struct Idle {
 };
 
 /// Dependences that the trace leaves unknown, so that they are taken as recorded.
-struct Untold {
+struct Unknowns {
   /// Sends that may be handed over only when their receiver is there; nothing tells.
   uint64_t sends = 0;
   uint64_t least_bytes = UINT64_MAX, most_bytes = 0;  ///< of those
   uint64_t choices = 0;  ///< calls that take whichever operation is complete
   Duration polled;       ///< in loops that may work or wait between tests
 
-  void add(const Untold& other);
+  void add(const Unknowns& other);
 };
 
 struct Dependences {
@@ -151,7 +151,7 @@ struct Dependences {
   /// By LocationId, of masters of teams: how many threads the largest has; may be shorter.
   std::vector<uint32_t> pools;
   Deliveries deliveries;
-  Untold untold;
+  Unknowns unknowns;
   uint32_t locks = 0;
   uint32_t contended = 0;    ///< locks of these that somebody waited for
   Budget* budget = nullptr;  ///< a step of it for each mark; null: there is no end

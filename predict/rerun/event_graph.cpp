@@ -44,8 +44,8 @@ EventGraph build_graph(Outline outline, unsigned threads) {
     for (Step step{}; reader.next(step);) built.steps[at].push_back(step);
     polled[at] = reader.polled();
   });
-  built.untold = outline.found.untold;
-  for (const Duration one : polled) built.untold.polled += one;
+  built.unknowns = outline.found.unknowns;
+  for (const Duration one : polled) built.unknowns.polled += one;
   built.hubs = std::move(outline.found.hubs);
   for (size_t i = 0; i < built.hubs.size(); ++i) built.hubs[i].signals = outline.signals[i];
   built.meetings = std::move(outline.found.meetings);

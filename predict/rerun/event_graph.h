@@ -28,7 +28,7 @@ struct EventGraph {
   /// Of transfers: the shortest there was for small messages, which nothing makes faster but a
   /// lower latency. Zero: there were none.
   Duration latency;
-  Untold untold;
+  Unknowns unknowns;
 };
 
 EventGraph build_graph(Outline outline, unsigned threads);

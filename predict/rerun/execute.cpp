@@ -221,11 +221,12 @@ int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, s
 }
 
 /// `instead`: where the last one has the same recorded time, it moves.
-void add_knot(const Knot& knot, bool instead, Column<Knot>& knots) {
-  if (instead && knots.back().recorded == knot.recorded) {
-    knots.back() = knot;
-  } else if (knots.back().recorded != knot.recorded || knots.back().replayed != knot.replayed) {
-    knots.push_back(knot);
+void add_breakpoint(const Breakpoint& breakpoint, bool instead, Column<Breakpoint>& breakpoints) {
+  if (instead && breakpoints.back().recorded == breakpoint.recorded) {
+    breakpoints.back() = breakpoint;
+  } else if (breakpoints.back().recorded != breakpoint.recorded ||
+             breakpoints.back().replayed != breakpoint.replayed) {
+    breakpoints.push_back(breakpoint);
   }
 }
 
@@ -265,11 +266,12 @@ class Engine {
         payer_(pace.budget) {
     for (size_t i = 0; i < hubs_.size(); ++i) hubs_[i].missing = graph.hubs[i].signals;
     out_.ends.assign(graph.steps.size(), graph.begin);
-    if (keep == Keep::knots) out_.knots.resize(graph.steps.size());
+    if (keep == Keep::breakpoints) out_.breakpoints.resize(graph.steps.size());
     for (LocationId id : graph.locations) {
       locations_[id.index()].now = locations_[id.index()].recorded = graph.begin;
       locations_[id.index()].done = false;
-      if (keep == Keep::knots) out_.knots[id.index()].push_back({graph.begin, graph.begin});
+      if (keep == Keep::breakpoints)
+        out_.breakpoints[id.index()].push_back({graph.begin, graph.begin});
       ready_.push_back(static_cast<uint32_t>(id.index()));
     }
   }
@@ -332,11 +334,11 @@ class Engine {
   void spend(uint32_t location, LocationState& state, const Step& step) {
     const int64_t took = step.amount;
     const int64_t takes = duration(graph_, pace_, location, state.step, take_longer(state));
-    if (takes != took) knot(location, state, false);
+    if (takes != took) breakpoint(location, state, false);
     state.recorded = state.recorded + Duration::from_nanos(took);
     state.now = state.now + Duration::from_nanos(takes);
     state.after_idle = step.kind() == StepKind::idle;
-    if (takes != took) knot(location, state, false);
+    if (takes != took) breakpoint(location, state, false);
   }
 
   void signal(uint32_t location, uint32_t hub, Time time) {
@@ -383,13 +385,14 @@ class Engine {
   void wait_until(uint32_t location, LocationState& state, Time time) {
     if (time <= state.now) return;
     out_.waiting += time - state.now;
-    if (!state.after_idle) knot(location, state, false);
+    if (!state.after_idle) breakpoint(location, state, false);
     state.now = time;
-    knot(location, state, state.after_idle);
+    breakpoint(location, state, state.after_idle);
   }
 
-  void knot(uint32_t location, const LocationState& state, bool instead) {
-    if (keep_ == Keep::knots) add_knot({state.recorded, state.now}, instead, out_.knots[location]);
+  void breakpoint(uint32_t location, const LocationState& state, bool instead) {
+    if (keep_ == Keep::breakpoints)
+      add_breakpoint({state.recorded, state.now}, instead, out_.breakpoints[location]);
   }
 
   void ask(const Request& request) {

@@ -54,20 +54,20 @@ inline constexpr double kAsItWas = -1;
 
 /// A breakpoint of the map from a location's recorded times to those of the new run; linear in
 /// between. Two at one recorded time are a jump: events at that time happen before it.
-struct Knot {
+struct Breakpoint {
   Time recorded, replayed;
 };
 
 struct Execution {
-  Time end;                         ///< of the location that ends last
-  std::vector<Time> ends;           ///< by LocationId; of those without steps the begin
-  std::vector<Column<Knot>> knots;  ///< by LocationId, if they were asked for
-  Duration waiting;                 ///< sum of what gates and locks were waited for
-  uint64_t forced = 0;              ///< gates passed without what they wait for: a circle
+  Time end;                                     ///< of the location that ends last
+  std::vector<Time> ends;                       ///< by LocationId; of those without steps the begin
+  std::vector<Column<Breakpoint>> breakpoints;  ///< by LocationId, if they were asked for
+  Duration waiting;                             ///< sum of what gates and locks were waited for
+  uint64_t forced = 0;  ///< gates passed without what they wait for: a circle
   Duration wall(const EventGraph& graph) const { return end - graph.begin; }
 };
 
-enum class Keep : uint8_t { ends, knots };
+enum class Keep : uint8_t { ends, breakpoints };
 
 Execution execute(const EventGraph& graph, const Pace& pace, Keep keep);
 

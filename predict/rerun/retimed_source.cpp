@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each location's events come in order of time, so its knots are walked through side by side.
+// Each location's events come in order of time, so its breakpoints are walked through side by side.
 #include "predict/rerun/retimed_source.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 using namespace trace;
 
-/// Between two knots, of which the second lies behind `time`.
-Time between(const Knot& a, const Knot& b, Time time) {
+/// Between two breakpoints, of which the second lies behind `time`.
+Time between(const Breakpoint& a, const Breakpoint& b, Time time) {
   const double part = static_cast<double>((time - a.recorded).nanos()) /
                       static_cast<double>((b.recorded - a.recorded).nanos());
   const double nanos = part * static_cast<double>((b.replayed - a.replayed).nanos());
@@ -22,20 +22,22 @@ Time between(const Knot& a, const Knot& b, Time time) {
 }
 
 /// Knots from `at` on; `at` is moved to the first that is not before `time`.
-Time follow(const Column<Knot>& knots, size_t& at, Time time) {
-  if (knots.empty()) return time;
-  while (at < knots.size() && knots[at].recorded < time) ++at;
-  if (at == knots.size()) return knots.back().replayed + (time - knots.back().recorded);
-  if (at == 0 || knots[at].recorded == time) {
-    return knots[at].replayed + (time - knots[at].recorded);
+Time follow(const Column<Breakpoint>& breakpoints, size_t& at, Time time) {
+  if (breakpoints.empty()) return time;
+  while (at < breakpoints.size() && breakpoints[at].recorded < time) ++at;
+  if (at == breakpoints.size())
+    return breakpoints.back().replayed + (time - breakpoints.back().recorded);
+  if (at == 0 || breakpoints[at].recorded == time) {
+    return breakpoints[at].replayed + (time - breakpoints[at].recorded);
   }
-  return between(knots[at - 1], knots[at], time);
+  return between(breakpoints[at - 1], breakpoints[at], time);
 }
 
 /// Hands events on with their new times.
 class Retimer final : public EventSink {
  public:
-  Retimer(const Column<Knot>& knots, EventSink& to) : knots_(knots), to_(to) {}
+  Retimer(const Column<Breakpoint>& breakpoints, EventSink& to)
+      : breakpoints_(breakpoints), to_(to) {}
 
   void enter(Time t, RegionId r) override { to_.enter(at(t), r); }
   void leave(Time t, RegionId r) override { to_.leave(at(t), r); }
@@ -100,41 +102,41 @@ class Retimer final : public EventSink {
   void other(Time t, const char* kind) override { to_.other(at(t), kind); }
 
  private:
-  Time at(Time time) { return follow(knots_, next_, time); }
+  Time at(Time time) { return follow(breakpoints_, next_, time); }
 
-  const Column<Knot>& knots_;
+  const Column<Breakpoint>& breakpoints_;
   EventSink& to_;
   size_t next_ = 0;
 };
 
 class RetimedSource final : public Source {
  public:
-  RetimedSource(const Source& source, std::vector<Column<Knot>> knots)
-      : source_(source), knots_(std::move(knots)) {}
+  RetimedSource(const Source& source, std::vector<Column<Breakpoint>> breakpoints)
+      : source_(source), breakpoints_(std::move(breakpoints)) {}
 
   const Definitions& definitions() const override { return source_.definitions(); }
   uint64_t expected_events() const override { return source_.expected_events(); }
   Result<void> read(LocationId location, EventSink& sink, Losses& losses) const override {
-    static const Column<Knot> kNone;
+    static const Column<Breakpoint> kNone;
     const size_t i = location.index();
-    Retimer retimer(i < knots_.size() ? knots_[i] : kNone, sink);
+    Retimer retimer(i < breakpoints_.size() ? breakpoints_[i] : kNone, sink);
     return source_.read(location, retimer, losses);
   }
 
  private:
   const Source& source_;
-  const std::vector<Column<Knot>> knots_;
+  const std::vector<Column<Breakpoint>> breakpoints_;
 };
 
 }  // namespace
 
-std::unique_ptr<Source> retime(const Source& source, std::vector<Column<Knot>> knots) {
-  return std::make_unique<RetimedSource>(source, std::move(knots));
+std::unique_ptr<Source> retime(const Source& source, std::vector<Column<Breakpoint>> breakpoints) {
+  return std::make_unique<RetimedSource>(source, std::move(breakpoints));
 }
 
-Time retimed(const Column<Knot>& knots, Time time) {
+Time retimed(const Column<Breakpoint>& breakpoints, Time time) {
   size_t at = 0;
-  return follow(knots, at, time);
+  return follow(breakpoints, at, time);
 }
 
 }  // namespace culprit::predict

@@ -14,11 +14,12 @@
 
 namespace culprit::predict {
 
-/// `source` must outlive it. Locations without knots keep their times.
-std::unique_ptr<trace::Source> retime(const trace::Source& source, std::vector<Column<Knot>> knots);
+/// `source` must outlive it. Locations without breakpoints keep their times.
+std::unique_ptr<trace::Source> retime(const trace::Source& source,
+                                      std::vector<Column<Breakpoint>> breakpoints);
 
-/// When what happened at `time` happens in the new run. Before the first knot and behind the last,
-/// as far from it as it was.
-Time retimed(const Column<Knot>& knots, Time time);
+/// When what happened at `time` happens in the new run. Before the first breakpoint and behind the
+/// last, as far from it as it was.
+Time retimed(const Column<Breakpoint>& breakpoints, Time time);
 
 }  // namespace culprit::predict

@@ -19,7 +19,7 @@ namespace {
 /// Executed again, once as it was and once as the scenario has it.
 struct Executions {
   double unchanged_wall_s = 0;
-  Untold untold;
+  Unknowns unknowns;
   Execution changed;
   Sampled sampled;
   Sensitivities sensitivities;
@@ -31,7 +31,7 @@ Result<Executions> execute_both(const Scenario& scenario, const replay::Run& run
   auto change = plan(scenario, run, graph);
   if (!change) return change.error();
   Executions both;
-  both.untold = graph.untold;
+  both.unknowns = graph.unknowns;
   both.unknown_links = std::move((*change)->unknown_links);
   Pace unchanged;
   unchanged.locks = (*change)->pace.locks;
@@ -39,7 +39,7 @@ Result<Executions> execute_both(const Scenario& scenario, const replay::Run& run
   both.sampled = execute_perturbed(graph, scenario, (*change)->pace);
   std::vector<Rng> generators;
   const Pace first = perturbed((*change)->pace, scenario, 0, generators, graph.steps.size());
-  both.changed = execute(graph, first, Keep::knots);
+  both.changed = execute(graph, first, Keep::breakpoints);
   if (with_sensitivities) {
     both.sensitivities = latency_sensitivities(run, graph, unchanged.locks);
   }
@@ -62,7 +62,7 @@ Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario
   if (!recorded) return recorded.error();
   if (!executions) return executions.error();
   if (auto fit = check_whole(*recorded); !fit) return fit.error();
-  auto retimed = retime(source, std::move(executions->changed.knots));
+  auto retimed = retime(source, std::move(executions->changed.breakpoints));
   auto predicted = blame::analyze(*retimed, {.threads = threads}, losses);
   if (!predicted) return predicted.error();
   Prediction prediction;
@@ -72,7 +72,7 @@ Result<Prediction> what_if(const trace::Source& source, const Scenario& scenario
   prediction.sensitivities = std::move(executions->sensitivities);
   prediction.unknown_links = std::move(executions->unknown_links);
   prediction.unchanged_wall_s = executions->unchanged_wall_s;
-  prediction.untold = executions->untold;
+  prediction.unknowns = executions->unknowns;
   prediction.forced = executions->changed.forced;
   prediction.recorded = std::move(*recorded);
   prediction.predicted = std::move(*predicted);

@@ -25,7 +25,7 @@ struct Prediction {
   Sensitivities sensitivities;           ///< if they were asked for
   std::set<LinkKind> unknown_links;      ///< as in Change
   std::unique_ptr<trace::Source> trace;  ///< of the predicted run; needs the recorded one's
-  Untold untold;
+  Unknowns unknowns;
   uint64_t forced = 0;  ///< dependences that were passed over, since they formed a circle
 };
 

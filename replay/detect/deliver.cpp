@@ -35,13 +35,13 @@ void Detection::deliver(std::span<Outbox> outboxes, unsigned threads) {
     const auto mine = [&](LocationId at) { return at.index() % threads == share; };
     for (const std::span<Outbox> boxes : {outboxes, std::span(received)}) {
       for (const Outbox& box : boxes) {
-        for (const Outbox::ToldWait& told : box.waits_) {
+        for (const Outbox::RemoteWait& told : box.waits_) {
           if (!mine(told.at)) continue;
           const auto tell = told.is_tie ? &LocationWaits::tie : &LocationWaits::wait;
           (at(told.at).*tell)(told.pattern, told.call.path, told.call.enter, told.call.leave,
                               told.until, told.cause);
         }
-        for (const Outbox::ToldSync& told : box.syncs_) {
+        for (const Outbox::RemoteSync& told : box.syncs_) {
           if (mine(told.at)) at(told.at).sync(told.sync);
         }
         for (const Outbox::ToldMessage& told : box.messages_) {
@@ -97,8 +97,8 @@ void Detection::pack_told(const Outbox& told, Packer& packer) const {
     packer.put_list(std::span(groups[sync.group().index()].members));
   }
   packer.put(SyncGroupId::none());
-  packer.put_list(std::span<const Outbox::ToldWait>(told.waits_));
-  packer.put_list(std::span<const Outbox::ToldSync>(told.syncs_));
+  packer.put_list(std::span<const Outbox::RemoteWait>(told.waits_));
+  packer.put_list(std::span<const Outbox::RemoteSync>(told.syncs_));
   packer.put_list(std::span<const Outbox::ToldMessage>(told.messages_));
   packer.put_list(std::span<const Assisted>(told.assisted_));
 }
@@ -110,9 +110,9 @@ Outbox Detection::unpack_told(const Parcel& parcel) {
     own.set(id.index(), static_cast<uint32_t>(group_of(unpacker.get_list<LocationId>()).index()));
   }
   Outbox told;
-  unpacker.get_list<Outbox::ToldWait>(
-      [&](const Outbox::ToldWait& wait) { told.waits_.push_back(wait); });
-  unpacker.get_list<Outbox::ToldSync>([&](Outbox::ToldSync sync) {
+  unpacker.get_list<Outbox::RemoteWait>(
+      [&](const Outbox::RemoteWait& wait) { told.waits_.push_back(wait); });
+  unpacker.get_list<Outbox::RemoteSync>([&](Outbox::RemoteSync sync) {
     if (sync.sync.of_group()) {
       sync.sync = sync.sync.renumbered(SyncGroupId(own.find(sync.sync.group().index())));
     }

@@ -69,7 +69,7 @@ class Outbox {
 
  private:
   friend class Detection;
-  struct ToldWait {
+  struct RemoteWait {
     LocationId at;
     Pattern pattern;
     LocationId cause;
@@ -77,7 +77,7 @@ class Outbox {
     Time until;
     bool is_tie;
   };
-  struct ToldSync {
+  struct RemoteSync {
     LocationId at;
     Sync sync;
   };
@@ -85,8 +85,8 @@ class Outbox {
     LocationId at;
     MessageWait more;
   };
-  Column<ToldWait> waits_;
-  Column<ToldSync> syncs_;
+  Column<RemoteWait> waits_;
+  Column<RemoteSync> syncs_;
   Column<ToldMessage> messages_;
   Column<Assisted> assisted_;
 };

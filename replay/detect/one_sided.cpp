@@ -47,7 +47,7 @@ struct Awaited {
 };
 
 /// The results of matching the epochs of one window.
-struct Told {
+struct WindowResult {
   std::vector<Awaited> awaited;
   Outbox box;
   ProgressEvidence evidence;
@@ -56,7 +56,7 @@ struct Told {
 class WindowMatcher {
  public:
   WindowMatcher(const Run& run, const std::vector<RmaEpochs>& epochs, WindowId window,
-                const Detection& out, Told& told)
+                const Detection& out, WindowResult& told)
       : run_(run), epochs_(epochs), out_(out), told_(told) {
     const CommId comm = run.definitions->windows[window.index()].comm;
     for (ProcessId member : run.definitions->comms[comm.index()].members) {
@@ -234,7 +234,7 @@ class WindowMatcher {
   const std::vector<RmaEpochs>& epochs_;
   const Detection& out_;
   FlatMap rank_of_;  // by process
-  Told& told_;
+  WindowResult& told_;
 };
 
 /// The call that was under way then is the one that waited, if it has to do with the target.
@@ -250,9 +250,9 @@ void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
 }
 
 /// Returns what all ranks found out for this rank's processes; by process.
-std::vector<std::vector<Awaited>> share_awaited(const Run& run, const std::vector<Told>& told) {
+std::vector<std::vector<Awaited>> share_awaited(const Run& run, const std::vector<WindowResult>& told) {
   std::vector<Column<Awaited>> to(run.ranks->size());
-  for (const Told& one : told) {
+  for (const WindowResult& one : told) {
     for (const Awaited& awaited : one.awaited) to[run.owner(awaited.process)].push_back(awaited);
   }
   std::vector<std::vector<Awaited>> by_process(run.definitions->processes.size());
@@ -272,14 +272,14 @@ void detect_one_sided(Run& run, unsigned threads, Detection& out) {
   });
   exchange_epochs(run, epochs);
   const std::vector<WindowEpochs> windows = epochs_by_window(run, epochs);
-  std::vector<Told> told(windows.size());
+  std::vector<WindowResult> told(windows.size());
   parallel_for(windows.size(), threads, [&](size_t w) {
     WindowMatcher(run, epochs, WindowId(w), out, told[w]).match(windows[w]);
     out.add(told[w].evidence);
   });
   const std::vector<std::vector<Awaited>> awaited = share_awaited(run, told);
   std::vector<Outbox> boxes;
-  for (Told& one : told) boxes.push_back(std::move(one.box));
+  for (WindowResult& one : told) boxes.push_back(std::move(one.box));
   boxes.resize(windows.size() + epochs.size());
   parallel_for(epochs.size(), threads, [&](size_t p) {
     for (const Awaited& a : awaited[p]) look_up(epochs[p], a, boxes[windows.size() + p]);

@@ -169,7 +169,7 @@ class FrontGraph {
 SweepFronts::SweepFronts(Run& run, unsigned threads)
     : grids_(*run.definitions),
       sweeps_(run.definitions->processes.size()),
-      heard_(sweeps_.size()),
+      edge_sets_(sweeps_.size()),
       turns_(sweeps_.size()) {
   parallel_for(sweeps_.size(), threads, [&](size_t p) {
     if (run.owns(ProcessId(p))) sweeps_[p] = find_sweep_runs(run, ProcessId(p), grids_);
@@ -177,13 +177,13 @@ SweepFronts::SweepFronts(Run& run, unsigned threads)
   const bool own = std::any_of(sweeps_.begin(), sweeps_.end(),
                                [](const ProcessSweeps& sweeps) { return sweeps.may_turn(); });
   possible_ = sum(*run.ranks, uint64_t{own}) > 0;
-  if (!possible_) sweeps_.clear(), heard_.clear(), turns_.clear();
+  if (!possible_) sweeps_.clear(), edge_sets_.clear(), turns_.clear();
 }
 
 void SweepFronts::received(const Run& run, ProcessId process, const MatchedMessage& message) {
   const uint8_t flow = message.recv.flow;
   if (!possible_ || flow >= sweeps_[process.index()].flows.size()) return;
-  Heard& heard = heard_[process.index()];
+  EdgeSet& heard = edge_sets_[process.index()];
   const ProcessId from = run.location(message.sent.met_at).process;
   const uint64_t key = uint64_t{flow} << 40 | uint64_t{message.sent.flow} << 32 | from.index();
   const auto fresh = static_cast<uint32_t>(heard.edges.size());
@@ -202,10 +202,10 @@ void SweepFronts::settle(const Run& run) {
                        static_cast<uint8_t>(f), flows[f].relay(), flows[f].sound,
                        flows[f].repeats});
     }
-    std::sort(heard_[p].edges.begin(), heard_[p].edges.end());
-    edges.insert(edges.end(), heard_[p].edges.begin(), heard_[p].edges.end());
+    std::sort(edge_sets_[p].edges.begin(), edge_sets_[p].edges.end());
+    edges.insert(edges.end(), edge_sets_[p].edges.begin(), edge_sets_[p].edges.end());
   }
-  heard_.clear();
+  edge_sets_.clear();
   FrontGraph graph(concatenate(*run.ranks, facts), sweeps_.size());
   graph.connect(concatenate(*run.ranks, edges));
   graph.follow();

@@ -61,7 +61,7 @@ class SweepFronts {
 
  private:
   /// Edges, each once.
-  struct Heard {
+  struct EdgeSet {
     std::vector<SweepEdge> edges;
     FlatMap places;
   };
@@ -72,7 +72,7 @@ class SweepFronts {
   const GridSteps grids_;
   bool possible_ = false;
   std::vector<ProcessSweeps> sweeps_;  // by ProcessId, and so are the following
-  std::vector<Heard> heard_;
+  std::vector<EdgeSet> edge_sets_;
   std::vector<std::vector<SweepTurn>> turns_;  // by run
 };
 

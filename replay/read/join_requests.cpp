@@ -21,17 +21,18 @@ class RequestJoiner {
       : run_(run), locations_(locations) {}
 
   void join() {
-    struct Told {
+    struct RemoteRequest {
       LocationId location;
       ForeignRequest what;
     };
-    std::vector<Told> all;
+    std::vector<RemoteRequest> all;
     for (LocationId id : locations_) {
       for (const ForeignRequest& what : run_.at(id).open.foreign) all.push_back({id, what});
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Told& a, const Told& b) { return a.what.time < b.what.time; });
-    for (const Told& told : all) settle(told.location, told.what);
+    std::stable_sort(all.begin(), all.end(), [](const RemoteRequest& a, const RemoteRequest& b) {
+      return a.what.time < b.what.time;
+    });
+    for (const RemoteRequest& told : all) settle(told.location, told.what);
     find_probes();
     for (LocationId id : locations_) run_.at(id).open = {};
   }

@@ -158,7 +158,7 @@ uint32_t OpenmpFactsBuilder::index_of(uint64_t lock) {
 void OpenmpFactsBuilder::acquired(Time time, trace::MutexKind kind, uint64_t lock,
                                   const Place& place) {
   const uint32_t index = index_of(lock);
-  Held& held = held_[index];
+  HeldLock& held = held_[index];
   if (held.depth > 0 && kind == trace::MutexKind::nest_lock) {
     ++held.depth;
     return;
@@ -171,7 +171,7 @@ void OpenmpFactsBuilder::acquired(Time time, trace::MutexKind kind, uint64_t loc
 
 void OpenmpFactsBuilder::released(Time time, uint64_t lock, CallPathId path) {
   const uint32_t index = index_of(lock);
-  Held& held = held_[index];
+  HeldLock& held = held_[index];
   if (held.depth == 0) {
     facts_.releases.push_back({time, index, path});
     return;

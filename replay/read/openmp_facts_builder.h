@@ -67,7 +67,7 @@ class OpenmpFactsBuilder {
     trace::TaskId outer;  // what the thread was running when it joined
   };
 
-  struct Held {
+  struct HeldLock {
     uint32_t hold = 0;   // index into holds
     uint32_t depth = 0;  // 0: not held by this thread
   };
@@ -86,7 +86,7 @@ class OpenmpFactsBuilder {
   std::vector<Team> teams_{{UINT32_MAX, 0, {}, {}}};  // the first: outside of all
   trace::TaskId current_;
   FlatMap lock_index_;
-  std::vector<Held> held_;  // by lock, as in facts_.locks
+  std::vector<HeldLock> held_;  // by lock, as in facts_.locks
   uint64_t successor_ = 0;
   uint64_t chunks_ = 1;  ///< that were told last
 };

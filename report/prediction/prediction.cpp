@@ -97,23 +97,23 @@ std::string lower_first(std::string text) {
 
 /// Returns the words on unknown facts that the prediction takes as recorded, as far as they matter.
 std::string untold_words(const Prediction& prediction, const TimeFormat& time) {
-  const predict::Untold& untold = prediction.untold;
+  const predict::Unknowns& unknowns = prediction.unknowns;
   std::vector<std::string> parts;
-  const double polled = untold.polled.seconds();
+  const double polled = unknowns.polled.seconds();
   if (polled > kPolled * prediction.recorded.run.allocation_s) {
     parts.push_back(fmt::format("polled for {}, which may be waiting or work", time(polled)));
   }
-  if (untold.choices > 0) {
+  if (unknowns.choices > 0) {
     parts.push_back(fmt::format("chose among messages {} (MPI_Waitany and the like)",
-                                counted(untold.choices, "time")));
+                                counted(unknowns.choices, "time")));
   }
   std::string text;
   if (!parts.empty()) text = fmt::format("The run {}: taken as recorded. ", listed(parts));
-  if (untold.sends > 0) {
+  if (unknowns.sends > 0) {
     text += fmt::format(
         "Whether {} of {} to {} bytes would wait for late receivers is not known: taken as if "
         "not.",
-        counted(untold.sends, "send"), untold.least_bytes, untold.most_bytes);
+        counted(unknowns.sends, "send"), unknowns.least_bytes, unknowns.most_bytes);
   }
   return text;
 }
@@ -294,9 +294,9 @@ std::string prediction_json(const Prediction& prediction, const Scenario& scenar
                        {"waiting_s", prediction.recorded.identities.waiting_s},
                        {"predicted_waiting_s", prediction.predicted.identities.waiting_s},
                        {"passed_over", prediction.forced},
-                       {"polled_as_recorded_s", prediction.untold.polled.seconds()},
-                       {"choices_as_recorded", prediction.untold.choices},
-                       {"sends_of_unknown_kind", prediction.untold.sends},
+                       {"polled_as_recorded_s", prediction.unknowns.polled.seconds()},
+                       {"choices_as_recorded", prediction.unknowns.choices},
+                       {"sends_of_unknown_kind", prediction.unknowns.sends},
                        {"links_as_recorded", kept_links},
                        {"repeats", prediction.sampled.repeats},
                        {"predicted_wall_low_s", prediction.sampled.low_s},

@@ -52,36 +52,36 @@ std::string words_for(const blame::FoundCoreTaker& taker) {
 }
 
 /// The time without a core of a process, by part of the run.
-using Course = std::vector<const FoundCoreTime*>;
+using TimeSeries = std::vector<const FoundCoreTime*>;
 
-double lacked(const Course& course) {
+double lacked(const TimeSeries& series) {
   double sum = 0;
-  for (const FoundCoreTime* part : course) sum += part->core_wait_s;
+  for (const FoundCoreTime* part : series) sum += part->core_wait_s;
   return sum;
 }
 
 /// Returns the shortest part of the run with most of the process's time without a core.
-std::string when(const Course& course, const TimeFormat& time) {
-  const double wanted = kMostOfIt * lacked(course);
-  size_t best_begin = 0, best_end = course.size(), begin = 0;
+std::string when(const TimeSeries& series, const TimeFormat& time) {
+  const double wanted = kMostOfIt * lacked(series);
+  size_t best_begin = 0, best_end = series.size(), begin = 0;
   double inside = 0;
-  for (size_t end = 0; end < course.size(); ++end) {
-    inside += course[end]->core_wait_s;
-    while (inside - course[begin]->core_wait_s >= wanted) inside -= course[begin++]->core_wait_s;
+  for (size_t end = 0; end < series.size(); ++end) {
+    inside += series[end]->core_wait_s;
+    while (inside - series[begin]->core_wait_s >= wanted) inside -= series[begin++]->core_wait_s;
     if (inside >= wanted && end + 1 - begin < best_end - best_begin) {
       best_begin = begin;
       best_end = end + 1;
     }
   }
-  const double all_s = course.back()->end_s - course.front()->begin_s;
-  const double part_s = course[best_end - 1]->end_s - course[best_begin]->begin_s;
+  const double all_s = series.back()->end_s - series.front()->begin_s;
+  const double part_s = series[best_end - 1]->end_s - series[best_begin]->begin_s;
   if (part_s > kNews * all_s) return "";
-  return fmt::format(", most of it from {} to {}", time(course[best_begin]->begin_s),
-                     time(course[best_end - 1]->end_s));
+  return fmt::format(", most of it from {} to {}", time(series[best_begin]->begin_s),
+                     time(series[best_end - 1]->end_s));
 }
 
 std::string process_lines(const blame::Findings& findings, const TimeFormat& time) {
-  std::vector<std::pair<uint32_t, Course>> processes;
+  std::vector<std::pair<uint32_t, TimeSeries>> processes;
   for (const FoundCoreTime& row : findings.core_times) {
     if (processes.empty() || processes.back().first != row.rank)
       processes.push_back({row.rank, {}});
@@ -92,13 +92,13 @@ std::string process_lines(const blame::Findings& findings, const TimeFormat& tim
   });
   std::string text;
   for (size_t i = 0; i < std::min(processes.size(), kMostProcesses); ++i) {
-    const auto& [rank, course] = processes[i];
+    const auto& [rank, series] = processes[i];
     double had_s = 0;
-    for (const FoundCoreTime* part : course) had_s += part->on_core_s;
-    const double lacked_s = lacked(course);
+    for (const FoundCoreTime* part : series) had_s += part->on_core_s;
+    const double lacked_s = lacked(series);
     const double could_s = had_s + lacked_s;
     if (could_s <= 0) continue;
-    const std::string span = when(course, time);
+    const std::string span = when(series, time);
     if (findings.run.ranks < 2 && span.empty()) continue;
     text += wrapped(
         fmt::format("{} {} lacked a core for {} of the time in which its threads could run{}.",

@@ -373,13 +373,13 @@ std::string Page::why(const blame::Blamed& blamed) {
 }
 
 void Page::write_waits() {
-  const std::vector<blame::Suffered> list = suffered(findings_);
+  const std::vector<blame::PatternSum> list = suffered(findings_);
   if (list.empty()) return;
   heading("WAIT STATES: where time was lost  (share: of allocated time)");
   const size_t shown = worth_showing(list, findings_.identities.waiting_s,
-                                     [](const blame::Suffered& wait) { return wait.time_s; });
+                                     [](const blame::PatternSum& wait) { return wait.time_s; });
   for (size_t i = 0; i < shown; ++i) {
-    const blame::Suffered& wait = list[i];
+    const blame::PatternSum& wait = list[i];
     entry("", Amount<Waiting>(wait.time_s), blame::allocation(findings_),
           path_name(wait.callpath, room_behind(text_column())));
     page_ +=

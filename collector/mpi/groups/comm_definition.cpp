@@ -42,7 +42,7 @@ MPI_Comm if_inter(MPI_Comm comm) {
 /// Translates the members of groups into their ranks in the world, or in the parent.
 class Members {
  public:
-  Members(const Birth& birth)
+  Members(const CommOrigin& birth)
       : parent_(birth.parent_handle, PMPI_Comm_group),
         parent_remote_(if_inter(birth.parent_handle), PMPI_Comm_remote_group),
         same_members_(birth.same_members) {
@@ -102,7 +102,7 @@ uint64_t link_key(std::string_view name) {
 }
 
 void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm,
-                      const Birth& birth) {
+                      const CommOrigin& birth) {
   RankList list(log, time, comm.id);
   list.define(birth.origin, birth.parent, static_cast<uint32_t>(comm.size),
               static_cast<uint32_t>(comm.remote_size));

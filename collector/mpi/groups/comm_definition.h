@@ -18,7 +18,7 @@ namespace culprit::collector::mpi {
 inline constexpr uint32_t kNoLinkRoot = ~0u;
 
 /// How a communicator came to be.
-struct Birth {
+struct CommOrigin {
   trace::RawCommOrigin origin = trace::RawCommOrigin::collective;
   uint32_t parent = trace::kRawCommWorld;
   MPI_Comm parent_handle = MPI_COMM_NULL;  ///< if it still exists; it shows which members belong to
@@ -37,6 +37,6 @@ uint64_t link_key(int tag);
 uint64_t link_key(std::string_view name);
 
 void write_definition(ThreadLog& log, uint64_t time, MPI_Comm handle, const Comm& comm,
-                      const Birth& birth);
+                      const CommOrigin& birth);
 
 }  // namespace culprit::collector::mpi

@@ -115,12 +115,12 @@ void forget_predefined_comms() {
 Comm comm_of(ThreadLog& log, uint64_t time, MPI_Comm handle) {
   if (HandleEntry* entry = find_live(HandleKind::comm, key_of(handle))) return entry->comm;
   if (handle == MPI_COMM_NULL) return Comm{};  // the real call will complain
-  Birth birth;
+  CommOrigin birth;
   birth.origin = trace::RawCommOrigin::group_only;
   return define_comm(log, time, handle, birth);
 }
 
-Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const Birth& birth) {
+Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const CommOrigin& birth) {
   Comm comm = describe(handle);
   comm.id = next_id.fetch_add(1, std::memory_order_relaxed);
   write_definition(log, time, handle, comm, birth);

@@ -29,9 +29,9 @@ void forget_predefined_comms();
 /// MT: safe; no lock unless it is new.
 Comm comm_of(ThreadLog& log, uint64_t time, MPI_Comm handle);
 
-struct Birth;
+struct CommOrigin;
 /// Numbers a new communicator and writes its definition (comm_definition.h).
-Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const Birth& birth);
+Comm define_comm(ThreadLog& log, uint64_t time, MPI_Comm handle, const CommOrigin& birth);
 
 /// Remembers the communicator behind a handle: of a window or file made on it, or a message found
 /// on it. `kind` keeps apart the handles of MPIs that number each kind from 0. `number`: the

@@ -20,13 +20,13 @@ using replay::MutexHold;
 using replay::OpenmpFacts;
 using replay::Run;
 
-struct Held {
+struct LockHeld {
   Time asked, acquired, released;
   LocationId holder, releaser;
 };
 
 struct Lock {
-  std::vector<Held> held;
+  std::vector<LockHeld> held;
   struct Release {
     Time time;
     LocationId by;
@@ -62,12 +62,12 @@ std::vector<Lock> collect(const Run& run, ProcessId process) {
 bool settle(Lock& lock) {
   const auto by_time = [](const auto& a, const auto& b) { return a.time < b.time; };
   std::sort(lock.releases.begin(), lock.releases.end(), by_time);
-  std::sort(lock.held.begin(), lock.held.end(), [](const Held& a, const Held& b) {
+  std::sort(lock.held.begin(), lock.held.end(), [](const LockHeld& a, const LockHeld& b) {
     return std::tie(a.acquired, a.holder) < std::tie(b.acquired, b.holder);
   });
   size_t next = 0;
   for (size_t i = 0; i < lock.held.size(); ++i) {
-    Held& held = lock.held[i];
+    LockHeld& held = lock.held[i];
     if (held.released == Time::max()) {
       while (next < lock.releases.size() && lock.releases[next].time < held.acquired) ++next;
       if (next == lock.releases.size()) return false;
@@ -85,14 +85,14 @@ bool settle(Lock& lock) {
 /// Returns the earliest moment at which holder `i` could get the lock: when the one before had
 /// released it.
 Moment passes(const Lock& lock, size_t i) {
-  const Held& own = lock.held[i];
+  const LockHeld& own = lock.held[i];
   const Time free = i > 0 ? lock.held[i - 1].released : own.asked;
   return {own.holder, std::min(std::max(own.asked, free), own.acquired), own.asked};
 }
 
 void add_turns(const Lock& lock, Dependences& found) {
   for (size_t i = 1; i < lock.held.size(); ++i) {
-    const Held& before = lock.held[i - 1];
+    const LockHeld& before = lock.held[i - 1];
     found.edge({before.releaser, before.released, before.acquired}, passes(lock, i));
   }
 }
@@ -101,7 +101,7 @@ void add_lock(const Lock& lock, Dependences& found) {
   const LockId id(found.locks++);
   bool contended = false;
   for (size_t i = 0; i < lock.held.size(); ++i) {
-    const Held& held = lock.held[i];
+    const LockHeld& held = lock.held[i];
     contended |= i > 0 && held.asked < lock.held[i - 1].released;
     found.hold({id, static_cast<uint32_t>(i)}, passes(lock, i),
                {held.releaser, held.released, held.acquired});

@@ -36,7 +36,7 @@ constexpr std::array<uint64_t, 2> kHandedOver = {64 << 10, 256 << 10};
 constexpr uint64_t kSmall = 4096;
 
 /// A send and the receive that may hold it back.
-struct Held {
+struct SenderState {
   Moment posted, completed;
   Delivery delivery;
   bool known;  ///< a synchronous one, or seen to last until the receive was posted
@@ -47,19 +47,19 @@ struct Held {
 
 /// When an event came that a call waited for: only the last such event explains how long the call
 /// lasted.
-struct Came {
+struct Arrival {
   LocationId location;
   Time call;  ///< its enter
   Time time;
-  auto operator<=>(const Came&) const = default;
+  auto operator<=>(const Arrival&) const = default;
 };
 
 /// The evidence from ordinary sends, on one node or between nodes.
-struct Seen {
+struct EagerEvidence {
   uint64_t eager = 0;               ///< bytes of the largest message whose send did not wait for it
   uint64_t held_back = UINT64_MAX;  ///< of the smallest that was seen to
 
-  void add(const Seen& other) {
+  void add(const EagerEvidence& other) {
     eager = std::max(eager, other.eager);
     held_back = std::min(held_back, other.held_back);
   }
@@ -78,18 +78,18 @@ struct Found {
   Dependences& dependences;
   const Routes& routes;
   std::vector<SendMode> modes;  ///< by RegionId: of sends by this call
-  std::vector<Held> held;
-  std::vector<Came> came;
-  std::array<Seen, 2> seen;  ///< as kHandedOver
+  std::vector<SenderState> held;
+  std::vector<Arrival> came;
+  std::array<EagerEvidence, 2> seen;  ///< as kHandedOver
 };
 
 Moment moment_in(LocationId location, const Call& call, Time time) {
   return {location, std::clamp(time, call.enter, call.leave), call.enter};
 }
 
-/// Which messages' sends are kept as Held. Small ones are most of all there are, and of no interest
-/// unless it turns out that the library holds back small ones, too: then they are gone through once
-/// more.
+/// Which messages' sends are kept as SenderState. Small ones are most of all there are, and of no
+/// interest unless it turns out that the library holds back small ones, too: then they are gone
+/// through once more.
 enum class Sends : uint8_t { all_but_small, small };
 
 /// The messages that one process received.
@@ -184,7 +184,7 @@ class Receipts final : public replay::MessageVisitor {
     const SendMode mode = mode_of(sent.met.path);
     const Delivery delivery = delivery_of(message);
     if (mode == SendMode::ordinary && sending.leave <= posted) {
-      Seen& seen = seen_[delivery.far_hops];
+      EagerEvidence& seen = seen_[delivery.far_hops];
       seen.eager = std::max(seen.eager, delivery.bytes);
     }
     if (sent.completed_at == posted_ref.location || sending.leave <= posted) return;
@@ -208,45 +208,46 @@ class Receipts final : public replay::MessageVisitor {
   Found& all_;
   replay::ProbeFinder probes_;
   Dependences own_;
-  std::vector<Held> held_;
-  std::vector<Came> came_;
-  std::array<Seen, 2> seen_;
+  std::vector<SenderState> held_;
+  std::vector<Arrival> came_;
+  std::array<EagerEvidence, 2> seen_;
   std::vector<Polled> polled_;
   std::vector<CallPathId> working_;  ///< tests that interrupt work
 };
 
 /// A call that waits for several things lasts until the last of them: it tells of that one alone.
 void judge_seen(Found& all) {
-  if (std::none_of(all.held.begin(), all.held.end(), [](const Held& held) { return held.seen; })) {
+  if (std::none_of(all.held.begin(), all.held.end(),
+                   [](const SenderState& held) { return held.seen; })) {
     return;
   }
-  for (const Held& held : all.held) {
+  for (const SenderState& held : all.held) {
     if (!held.seen) continue;
     all.came.push_back({held.completed.location, held.completed.call, held.completed.time});
   }
   std::sort(all.came.begin(), all.came.end());
-  for (Held& held : all.held) {
+  for (SenderState& held : all.held) {
     if (!held.seen) continue;
     const Moment& done = held.completed;
     const auto later = std::upper_bound(all.came.begin(), all.came.end(),
-                                        Came{done.location, done.call, done.time});
+                                        Arrival{done.location, done.call, done.time});
     held.known =
         later == all.came.end() || later->location != done.location || later->call != done.call;
     if (!held.known || !held.tells) continue;
-    Seen& seen = all.seen[held.far() ? 1 : 0];
+    EagerEvidence& seen = all.seen[held.far() ? 1 : 0];
     seen.held_back = std::min(seen.held_back, held.delivery.bytes);
   }
 }
 
-enum class Handing : uint8_t { at_once, when_there, unknown };
+enum class SendCompletion : uint8_t { at_once, when_there, unknown };
 
-Handing handing_of(const Held& held, const Seen& seen) {
-  if (held.known) return Handing::when_there;
+SendCompletion handing_of(const SenderState& held, const EagerEvidence& seen) {
+  if (held.known) return SendCompletion::when_there;
   const uint64_t bytes = held.delivery.bytes;
   const uint64_t limit = std::min(seen.held_back, kHandedOver[held.far() ? 1 : 0]);
-  if (held.tells && bytes <= seen.eager) return Handing::at_once;
-  if (held.tells && bytes <= kSmall && bytes < seen.held_back) return Handing::at_once;
-  return bytes >= limit ? Handing::when_there : Handing::unknown;
+  if (held.tells && bytes <= seen.eager) return SendCompletion::at_once;
+  if (held.tells && bytes <= kSmall && bytes < seen.held_back) return SendCompletion::at_once;
+  return bytes >= limit ? SendCompletion::when_there : SendCompletion::unknown;
 }
 
 std::vector<SendMode> modes_of(const Run& run) {
@@ -281,15 +282,15 @@ void add_messages(const Run& run, unsigned threads, Dependences& found) {
   go_through(Sends::all_but_small);
   judge_seen(all);
   if (std::min(all.seen[0].held_back, all.seen[1].held_back) <= kSmall) go_through(Sends::small);
-  for (const Held& held : all.held) {
+  for (const SenderState& held : all.held) {
     switch (handing_of(held, all.seen[held.far() ? 1 : 0])) {
-      case Handing::at_once:
+      case SendCompletion::at_once:
         break;
-      case Handing::when_there:
+      case SendCompletion::when_there:
         found.edge(held.posted, held.completed, held.delivery);
         break;
-      case Handing::unknown:
-        found.untold.add({1, held.delivery.bytes, held.delivery.bytes, 0, {}});
+      case SendCompletion::unknown:
+        found.unknowns.add({1, held.delivery.bytes, held.delivery.bytes, 0, {}});
         break;
     }
   }

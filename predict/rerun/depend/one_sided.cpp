@@ -110,7 +110,7 @@ class Exposures {
 };
 
 /// One that somebody had of one process's part of a window.
-struct Held {
+struct WindowLock {
   const LockEpoch* epoch;
   const RmaEpochs* own;
   bool shared() const { return !epoch->exclusive; }
@@ -118,20 +118,20 @@ struct Held {
 
 /// By the number of the process in the window's communicator. Who locks all has a share of each;
 /// parts that nobody locks alone keep nobody waiting and are left out.
-std::map<uint32_t, std::vector<Held>> locks_of(const std::vector<RmaEpochs>& epochs,
-                                               const WindowEpochs& window) {
-  std::map<uint32_t, std::vector<Held>> parts;
+std::map<uint32_t, std::vector<WindowLock>> locks_of(const std::vector<RmaEpochs>& epochs,
+                                                     const WindowEpochs& window) {
+  std::map<uint32_t, std::vector<WindowLock>> parts;
   const auto for_each = [&](const auto& work) {
     for (const auto& [process, number] : window.locks) {
       const RmaEpochs& own = epochs[process.index()];
-      work(Held{&own.locks[number], &own});
+      work(WindowLock{&own.locks[number], &own});
     }
   };
-  for_each([&](const Held& held) {
+  for_each([&](const WindowLock& held) {
     if (held.epoch->exclusive) parts[held.epoch->target];
   });
   if (parts.empty()) return parts;
-  for_each([&](const Held& held) {
+  for_each([&](const WindowLock& held) {
     if (held.epoch->target == RmaFact::kAllTargets) {
       for (auto& [target, list] : parts) list.push_back(held);
     } else if (const auto part = parts.find(held.epoch->target); part != parts.end()) {
@@ -144,8 +144,8 @@ std::map<uint32_t, std::vector<Held>> locks_of(const std::vector<RmaEpochs>& epo
 /// When those before had given it back that exclude the next one.
 class Free {
  public:
-  Time of(const Held& held) const { return held.shared() ? exclusive_ : any_; }
-  void see(const Held& held, Time released) {
+  Time of(const WindowLock& held) const { return held.shared() ? exclusive_ : any_; }
+  void see(const WindowLock& held, Time released) {
     any_ = std::max(any_, released);
     if (!held.shared()) exclusive_ = std::max(exclusive_, released);
   }
@@ -155,25 +155,25 @@ class Free {
 };
 
 /// In the order in which they had it.
-void sort_held(std::vector<Held>& part) {
-  std::stable_sort(part.begin(), part.end(), [](const Held& a, const Held& b) {
+void sort_held(std::vector<WindowLock>& part) {
+  std::stable_sort(part.begin(), part.end(), [](const WindowLock& a, const WindowLock& b) {
     return a.epoch->lock.leave < b.epoch->lock.leave;
   });
   Free free;
   bool at_once = true;
-  for (const Held& held : part) {
+  for (const WindowLock& held : part) {
     at_once = at_once && free.of(held) <= held.epoch->lock.leave;
     free.see(held, held.epoch->unlock.enter);
   }
   if (at_once) return;
-  std::stable_sort(part.begin(), part.end(), [](const Held& a, const Held& b) {
+  std::stable_sort(part.begin(), part.end(), [](const WindowLock& a, const WindowLock& b) {
     return std::tie(a.epoch->released, b.epoch->unlock.enter) <
            std::tie(b.epoch->released, a.epoch->unlock.enter);
   });
 }
 
 /// When it was taken: in the first call of the epoch that was left when it was free.
-Moment taken(const Held& held, Time free) {
+Moment taken(const WindowLock& held, Time free) {
   const LockEpoch& epoch = *held.epoch;
   for (size_t i = epoch.first; i <= epoch.last; ++i) {
     const RmaCall& act = held.own->acts[i];
@@ -183,13 +183,13 @@ Moment taken(const Held& held, Time free) {
   return not_before(epoch.location, epoch.unlock, free);
 }
 
-void add_part(std::vector<Held>& part, Dependences& found) {
+void add_part(std::vector<WindowLock>& part, Dependences& found) {
   sort_held(part);
   const LockId lock(found.locks++);
   Free free;
   bool contended = false;
   for (size_t i = 0; i < part.size(); ++i) {
-    const Held& held = part[i];
+    const WindowLock& held = part[i];
     contended |= held.epoch->lock.enter < free.of(held);
     const Holding holding{lock, static_cast<uint32_t>(i), held.shared()};
     const Moment asked = taken(held, free.of(held));

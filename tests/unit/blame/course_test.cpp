@@ -26,9 +26,9 @@ TEST(EqualParts, ShareOutAStretch) {
 }
 
 TEST(Course, HasFewerIntervalsWhereThereAreManyLocations) {
-  EXPECT_EQ(course_intervals(8), 200u);
-  EXPECT_EQ(course_intervals(4096), 100u);
-  EXPECT_EQ(course_intervals(100'000), 50u);
+  EXPECT_EQ(series_intervals(8), 200u);
+  EXPECT_EQ(series_intervals(4096), 100u);
+  EXPECT_EQ(series_intervals(100'000), 50u);
 }
 
 /// Ten seconds in 200 parts: 20 a second. Rank 1 receives from 3 to 7 and waits until 6.

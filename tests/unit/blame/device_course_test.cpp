@@ -23,15 +23,15 @@ replay::Run run_from(int64_t begin, int64_t end) {
   return run;
 }
 
-std::vector<FoundDeviceTime> written(const DeviceCourse& course) {
+std::vector<FoundDeviceTime> written(const DeviceTimeSeries& course) {
   std::vector<FoundDeviceTime> rows;
   course.write(FoundDeviceId(3), rows);
   return rows;
 }
 
 /// A run of 500 ns from 1000 on: parts of 10 ns.
-TEST(DeviceCourse, CutsStretchesAtTheEdgesOfParts) {
-  DeviceCourse course(run_from(1000, 1500));
+TEST(DeviceTimeSeries, CutsStretchesAtTheEdgesOfParts) {
+  DeviceTimeSeries course(run_from(1000, 1500));
   course.busy(at(1005), at(1025));    // 5 of part 0, 10 of part 1, 5 of part 2
   course.kernel(at(1010), at(1020));  // all of part 1
   course.late(at(1025), at(1030), CallPathId(7), true);
@@ -57,8 +57,8 @@ TEST(DeviceCourse, CutsStretchesAtTheEdgesOfParts) {
 }
 
 /// Launch-bound from the half of a part on.
-TEST(DeviceCourse, TellsWherePartsAreLaunchBound) {
-  DeviceCourse course(run_from(0, 500));
+TEST(DeviceTimeSeries, TellsWherePartsAreLaunchBound) {
+  DeviceTimeSeries course(run_from(0, 500));
   course.late(at(0), at(2), CallPathId(7), true);
   course.latency(at(2), at(5));
   course.busy(at(5), at(10));
@@ -71,8 +71,8 @@ TEST(DeviceCourse, TellsWherePartsAreLaunchBound) {
   EXPECT_FALSE(rows[1].launch_bound);
 }
 
-TEST(DeviceCourse, NamesTheCodeThatTookMostOfEachPart) {
-  DeviceCourse course(run_from(0, 500));
+TEST(DeviceTimeSeries, NamesTheCodeThatTookMostOfEachPart) {
+  DeviceTimeSeries course(run_from(0, 500));
   course.late(at(0), at(4), CallPathId(2), false);
   course.late(at(4), at(13), CallPathId(1), false);  // 6 of part 0, 3 of part 1
   course.late(at(13), at(20), CallPathId(2), false);
@@ -87,10 +87,10 @@ TEST(DeviceCourse, NamesTheCodeThatTookMostOfEachPart) {
 }
 
 /// Lengths that 50 does not divide, runs shorter than 50 ns, and of years.
-TEST(DeviceCourse, LosesNothingWhateverTheLength) {
+TEST(DeviceTimeSeries, LosesNothingWhateverTheLength) {
   for (const int64_t wall : {int64_t{1}, int64_t{7}, int64_t{49}, int64_t{999'999'937},
                              int64_t{4'000'000'000'000'000'000}}) {
-    DeviceCourse course(run_from(-5, wall - 5));
+    DeviceTimeSeries course(run_from(-5, wall - 5));
     const int64_t middle = wall / 3 - 5;
     course.busy(at(-5), at(middle));
     course.unknown(at(middle), at(wall - 5));
@@ -106,19 +106,19 @@ TEST(DeviceCourse, LosesNothingWhateverTheLength) {
   }
 }
 
-TEST(DeviceCourse, AddsWhatOtherRanksTell) {
+TEST(DeviceTimeSeries, AddsWhatOtherRanksTell) {
   const replay::Run run = run_from(0, 500);
-  DeviceCourse whole(run), own(run), other(run), joined(run);
-  for (DeviceCourse* course : {&whole, &own}) {
+  DeviceTimeSeries whole(run), own(run), other(run), joined(run);
+  for (DeviceTimeSeries* course : {&whole, &own}) {
     course->busy(at(0), at(15));
     course->late(at(20), at(26), CallPathId(4), true);
   }
-  for (DeviceCourse* course : {&whole, &other}) {
+  for (DeviceTimeSeries* course : {&whole, &other}) {
     course->late(at(26), at(30), CallPathId(5), false);
     course->late(at(30), at(40), CallPathId(4), false);
   }
   replay::Packer packer;
-  own.pack(packer), other.pack(packer), DeviceCourse(run).pack(packer);
+  own.pack(packer), other.pack(packer), DeviceTimeSeries(run).pack(packer);
   const replay::Parcel parcel = packer.take();
   replay::Unpacker from(parcel);
   for (int i = 0; i < 3; ++i) joined.unpack(from);

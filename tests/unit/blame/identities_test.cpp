@@ -82,8 +82,9 @@ TEST_F(BrokenFindings, IdleBlame) {
 }
 
 TEST_F(BrokenFindings, LockBlame) {
-  const LocationId holder = found.idle_blame[0].location;
-  found.lock_blame.push_back({"omp.lock", holder, found.idle_blame[0].callpath, {}, {}, 1, 0.5});
+  const LocationId creator_at = found.idle_blame[0].location;
+  found.lock_blame.push_back(
+      {"omp.lock", creator_at, found.idle_blame[0].callpath, {}, {}, 1, 0.5});
   expect_violation("blame for locks", "on location 0.1 at main/!$omp parallel");
 }
 

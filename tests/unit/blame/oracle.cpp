@@ -175,7 +175,8 @@ World read(const trace::Source& trace) {
   return world;
 }
 
-// --- waits and meetings -----------------------------------------------------------------------
+// --- waits and synchronizations
+// -----------------------------------------------------------------------
 
 class Finder {
  public:

@@ -35,7 +35,7 @@ TEST_P(Unchanged, TakesAsLongAsItTook) {
     executed = true;
     Pace pace;
     pace.locks = best_lock_order(graph);
-    const Execution again = execute(graph, pace, Keep::knots);
+    const Execution again = execute(graph, pace, Keep::breakpoints);
     EXPECT_EQ(again.forced, 0u);
     EXPECT_NEAR(again.wall(graph).seconds(), run.wall().seconds(), 1e-3 * run.wall().seconds());
     // Between tests that find nothing, and between tasks that a thread finds in a barrier, work may
@@ -49,7 +49,7 @@ TEST_P(Unchanged, TakesAsLongAsItTook) {
       for (size_t i = 0; i < life.size(); ++i) {
         const CallPathId path = life.path(i);
         if (is_nothing(run, path)) continue;
-        const Time begin = life.begin(i), now = retimed(again.knots[id.index()], begin);
+        const Time begin = life.begin(i), now = retimed(again.breakpoints[id.index()], begin);
         EXPECT_NEAR((now - run.begin).seconds(), (begin - run.begin).seconds(),
                     1e-3 * run.wall().seconds())
             << "location " << id.index() << " at " << run.callpaths.name(path, run.regions);

@@ -52,7 +52,7 @@ void look(const trace::Source& trace, const Look::AtEnd& at_end) {
 Outline outline_again(const replay::Run& run, const replay::WaitGraph& graph,
                       const Dependences& found) {
   Dependences copy;
-  copy.untold = found.untold;
+  copy.unknowns = found.unknowns;
   for (const Mark& mark : found.marks) copy.marks.push_back(mark);
   for (const Hub& hub : found.hubs) copy.hubs.push_back(hub);
   for (const Holding& holding : found.holdings) copy.holdings.push_back(holding);

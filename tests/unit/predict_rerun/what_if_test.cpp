@@ -333,11 +333,11 @@ TEST(WhatIf, LargeSendsWaitForTheirReceiversAndSmallOnesDoNot) {
   expect_wall(sent("MPI_Send", "4096").c_str(), late, 9 + 1);
   const auto found = predict(sent("MPI_Send", "20000").c_str(), late);
   ASSERT_TRUE(found.ok());
-  EXPECT_EQ(found->untold.sends, 1u);
-  EXPECT_EQ(found->untold.most_bytes, 20000u);
+  EXPECT_EQ(found->unknowns.sends, 1u);
+  EXPECT_EQ(found->unknowns.most_bytes, 20000u);
   const auto small = predict(sent("MPI_Send", "4096").c_str(), late);
   ASSERT_TRUE(small.ok());
-  EXPECT_EQ(small->untold.sends, 0u);
+  EXPECT_EQ(small->unknowns.sends, 0u);
 }
 
 TEST(WhatIf, ALoopThatOnlyTestsWaits) {
@@ -367,10 +367,10 @@ events
   expect_wall(work.c_str(), scale("comp", 0.4), 16);
   const auto found = predict(work.c_str(), scale("comp", 0.4));
   ASSERT_TRUE(found.ok());
-  EXPECT_GT(found->untold.polled, Duration::zero());
+  EXPECT_GT(found->unknowns.polled, Duration::zero());
   const auto told = predict(kLoop, scale("comp", 0.4));
   ASSERT_TRUE(told.ok());
-  EXPECT_EQ(told->untold.polled, Duration::zero());
+  EXPECT_EQ(told->unknowns.polled, Duration::zero());
 }
 
 TEST(WhatIf, TestsThatInterruptWorkOnceDoSoAlways) {
@@ -395,7 +395,7 @@ events
   expect_wall(kWork, scale("work", 0.5), 32);
   const auto found = predict(kWork, scale("work", 0.5));
   ASSERT_TRUE(found.ok());
-  EXPECT_EQ(found->untold.polled, Duration::from_nanos(15'000'000'000));  // 9, then 6
+  EXPECT_EQ(found->unknowns.polled, Duration::from_nanos(15'000'000'000));  // 9, then 6
 }
 
 TEST(WhatIf, WhoComesLateForAnAccessKeepsItsOrigin) {

@@ -42,7 +42,7 @@ TEST(Blamed, LosesNothing) {
   EXPECT_DOUBLE_EQ(sum, 16);
 }
 
-TEST(Suffered, JoinsLocationsButNotPatterns) {
+TEST(PatternSum, JoinsLocationsButNotPatterns) {
   blame::Findings findings = hybrid_chain();
   findings.waits.push_back({"mpi.late_sender", CallPathId(5), LocationId(1), 4, 0.5, 0, 0});
   const auto list = suffered(findings);
