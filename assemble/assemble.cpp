@@ -41,8 +41,12 @@ GuardedPath records_of(const fs::path& experiment) {
 Result<PassOptions> options_for(const fs::path& experiment, unsigned threads) {
   auto others = NotThePrograms::of_user();
   if (!others) return others.error();
-  return PassOptions{threads, read_symbols, NameCache::of_user(),
-                     KeptNames::read(names_file(experiment)), std::move(others).value()};
+  return PassOptions{threads,
+                     read_symbols,
+                     NameCache::of_user(),
+                     KeptNames::read(names_file(experiment)),
+                     std::move(others).value(),
+                     DebugServers::of_user()};
 }
 
 Result<void> keep(const fs::path& experiment, const RecordedRun& run) {

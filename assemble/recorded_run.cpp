@@ -77,7 +77,8 @@ void note_stripped(RecordedRun& run) {
         "analyze the experiment again, to see names.",
         name, name,
         package.empty()
-            ? "Build it with -g and measure again, or install its debug symbols"
+            ? "Build it with -g and measure again, or install its debug symbols (--debuginfod asks "
+              "servers for them)"
             : fmt::format("Install {}-dbgsym, or another package with the debug symbols "
                           "of {}",
                           package, package)));
@@ -88,7 +89,14 @@ void name_code(RecordedRun& run, const PassOptions& options, unsigned threads) {
   for (size_t i = 0; i < run.folders.size(); ++i) {
     run.code.emplace_back(run.folders[i]).announce(run.accounts[i].survey, run.symbols);
   }
-  run.symbols.resolve(threads, options.symbols, options.names, options.kept);
+  if (!run.symbols.resolve(threads, options.symbols, options.names, options.kept,
+                           options.servers)) {
+    run.facts.notes.push_back(
+        fmt::format("Servers of debug information were asked for {} s (--debuginfod), which did "
+                    "not suffice for "
+                    "all that was missing: some functions have no names or lines.",
+                    options.servers.seconds()));
+  }
   note_stripped(run);
   for (size_t i = 0; i < run.folders.size(); ++i) {
     run.code[i].learn(run.accounts[i].survey, run.symbols, options.others, run.regions);

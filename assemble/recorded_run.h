@@ -20,6 +20,7 @@
 
 #include "assemble/device/run_devices.h"
 #include "assemble/look/thread_look.h"
+#include "assemble/names/debug_servers.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/others/not_the_programs.h"
@@ -50,6 +51,7 @@ struct PassOptions {
   NameCache names = NameCache();  ///< none unless said
   KeptNames kept = {};            ///< the run's own
   NotThePrograms others = {};
+  DebugServers servers = {};
 };
 
 /// Vectors "by folder" are in the order of `folders`. Parts refer to each other, so it stays where

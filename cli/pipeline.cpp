@@ -145,6 +145,10 @@ Result<void> take_wrappers(const std::string& file) {
   return lists ? Result<void>() : lists.error();
 }
 
+void take_debuginfod(const std::string& seconds) {
+  if (!seconds.empty()) setenv(variable(Setting::debuginfod), seconds.c_str(), 1);
+}
+
 Result<OpenTrace> open_trace(const fs::path& experiment, const ExperimentInfo& info,
                              unsigned threads, Losses& losses) {
   auto opened = open_path(trace_of(experiment, info), info.trace.empty(), threads, losses);

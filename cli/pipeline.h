@@ -33,6 +33,10 @@ struct PipelineOptions {
 /// empty, instead of the file that the variable names. Error if there is no such list.
 Result<void> take_wrappers(const std::string& file);
 
+/// From now on analyses ask servers of debug information for that many seconds, if `seconds` is not
+/// empty, instead of as long as the variable says.
+void take_debuginfod(const std::string& seconds);
+
 /// The opened trace to replay.
 struct OpenTrace {
   std::unique_ptr<trace::Source> source;

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <span>
 #include <vector>
 
+#include "assemble/names/debug_servers.h"
 #include "assemble/names/dwarf/lambdas.h"
 #include "assemble/names/open_object.h"
 #include "assemble/names/spin_loop.h"
@@ -26,11 +28,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string hexadecimal(const void* bytes, ssize_t count) {
+  const auto* byte = static_cast<const unsigned char*>(bytes);
+  std::string digits;
+  for (ssize_t i = 0; i < count; ++i) digits += fmt::format("{:02x}", byte[i]);
+  return digits;
+}
+
 /// The folder of the file that was found to hold debug information; empty: none was.
 fs::path debug_folder(Dwfl_Module* module) {
   const char* file = nullptr;
   dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &file);
   return file != nullptr ? fs::path(file).parent_path() : fs::path();
+}
+
+/// What a server had of this build, if it was asked before, by us or by others.
+int open_fetched(Dwfl_Module* module, char** found) {
+  const unsigned char* id = nullptr;
+  GElf_Addr place = 0;
+  const int bytes = dwfl_module_build_id(module, &id, &place);
+  const fs::path path = fetched_debug_info(hexadecimal(id, bytes));
+  const auto file = path.empty() ? std::nullopt : open_object_file(path);
+  if (!file) return -1;
+  *found = strdup(path.c_str());  // libdwfl frees it
+  return dup(file->descriptor());
 }
 
 /// As the standard one, which looks for files by names that the file itself gives, unless it would
@@ -47,7 +68,9 @@ int find_debug_info(Dwfl_Module* module, void** data, const char* module_name, D
       if (is_trap(folder / name) || is_trap(folder / ".debug" / name)) return -1;
     }
   }
-  return dwfl_standard_find_debuginfo(module, data, module_name, base, file, link, sum, found);
+  const int here =
+      dwfl_standard_find_debuginfo(module, data, module_name, base, file, link, sum, found);
+  return here >= 0 ? here : open_fetched(module, found);
 }
 
 const Dwfl_Callbacks kCallbacks = {
@@ -81,11 +104,14 @@ std::string build_id_of(const std::string& path) {
   if (Elf* elf = elf_begin(file->descriptor(), ELF_C_READ_MMAP, nullptr)) {
     const void* id = nullptr;
     const auto bytes = dwelf_elf_gnu_build_id(elf, &id);
-    const auto* byte = static_cast<const unsigned char*>(id);
-    for (ssize_t i = 0; i < bytes; ++i) digits += fmt::format("{:02x}", byte[i]);
+    digits = hexadecimal(id, bytes);
     elf_end(elf);
   }
   return digits;
+}
+
+bool has_debug_info(const std::string& path) {
+  return ObjectFile(path).has_debug_info();
 }
 
 void ObjectFile::End::operator()(Dwfl* dwfl) const {
@@ -113,6 +139,7 @@ ObjectFile::ObjectFile(const std::string& path) : name_(base_name(path)) {
   Dwarf* const dwarf = dwfl_module_getdwarf(module_, &debug_bias);
   debug_info_ = DebugInfo(dwarf, {fs::path(path).parent_path(), debug_folder(module_)});
   debug_bias_ = debug_bias;
+  has_debug_info_ = dwarf != nullptr;
 }
 
 std::optional<uint64_t> ObjectFile::address_of(uint64_t offset) const {

@@ -23,11 +23,15 @@ namespace culprit::assemble {
 /// empty if the file has none.
 std::string build_id_of(const std::string& path);
 
+/// Whether there is debug information of it on this machine.
+bool has_debug_info(const std::string& path);
+
 class ObjectFile {
  public:
   /// Opens `path`, which may well be missing: then symbols are module and offset.
   explicit ObjectFile(const std::string& path);
 
+  bool has_debug_info() const { return has_debug_info_; }
   /// The symbol of the code at `offset` in the file.
   Symbol symbol(uint64_t offset);
 
@@ -48,6 +52,7 @@ class ObjectFile {
   Elf* elf_ = nullptr;
   uint64_t bias_ = 0;  ///< libdwfl's addresses minus those in the file
   DebugInfo debug_info_;
+  bool has_debug_info_ = false;
   Stubs stubs_;
   uint64_t debug_bias_ = 0;  ///< libdwfl's addresses minus those in the debug information
 };

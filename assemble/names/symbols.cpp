@@ -12,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "assemble/names/debug_servers.h"
 #include "assemble/names/generated/generated_code.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
@@ -84,6 +85,17 @@ void ask_kept_and_cache(Search& search, const KeptNames& names, const NameCache&
   }
 }
 
+/// False if their time was up.
+bool ask_servers(const std::vector<Search>& searches, const DebugServers& servers) {
+  if (!servers.may_be_asked()) return true;
+  std::vector<std::string> builds;
+  for (const Search& search : searches) {
+    const bool is_open = !search.open.empty() && !search.build_id.empty();
+    if (is_open && !has_debug_info(search.path)) builds.push_back(search.build_id);
+  }
+  return !servers.fetch(builds).out_of_time;
+}
+
 void tell_cache(Search& search) {
   for (const OpenPlace& place : search.open) search.known->add(place.offset, *place.symbol);
   search.known->save();
@@ -114,16 +126,17 @@ std::vector<Task> split(const std::vector<Search>& searches, unsigned threads) {
 
 }  // namespace
 
-void Symbols::resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
-                      const KeptNames& kept) {
-  // Or elfutils asks servers for each build that the records name, and waits 90 s for each answer.
-  unsetenv("DEBUGINFOD_URLS");
+bool Symbols::resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
+                      const KeptNames& kept, const DebugServers& servers) {
   std::vector<Search> searches;
   for (auto& [path, module] : modules_) {
     searches.push_back({path, module.build_id, module.symbols, {}, {}});
   }
   parallel_for(searches.size(), threads,
                [&](size_t i) { ask_kept_and_cache(searches[i], kept, cache); });
+  const bool in_time = ask_servers(searches, servers);
+  // Or elfutils asks them for each build that the records name, and waits 90 s for each answer.
+  unsetenv("DEBUGINFOD_URLS");
   const std::vector<Task> tasks = split(searches, thread_count(threads));
   progress::Progress progress(progress::Stage::names, tasks.size());
   parallel_for(tasks.size(), threads, [&](size_t i) {
@@ -132,6 +145,7 @@ void Symbols::resolve(unsigned threads, const SymbolSource& source, const NameCa
   });
   parallel_for(searches.size(), threads, [&](size_t i) { tell_cache(searches[i]); });
   if (!tasks.empty()) cache.trim();
+  return in_time;
 }
 
 KeptNames Symbols::kept() const {

@@ -23,6 +23,7 @@ void read_symbols(const std::string& path, std::span<const OpenPlace> places);
 
 class NameCache;
 class KeptNames;
+class DebugServers;
 
 class Symbols {
  public:
@@ -30,9 +31,10 @@ class Symbols {
   void add(const CodePlace& place);
   /// Looks up all announced places, on up to `threads` threads: first among the names that the run
   /// keeps, then in the cache, then in the source, whose answers go into the cache. Files that have
-  /// changed since the run are not searched.
-  void resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
-               const KeptNames& kept);
+  /// changed since the run are not searched. For files without debug information `servers` are
+  /// asked; returns false if their time was up before all had been.
+  bool resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
+               const KeptNames& kept, const DebugServers& servers);
   /// All that was resolved.
   KeptNames kept() const;
   /// A resolved place. MT: safe after resolve().

@@ -42,6 +42,7 @@ struct AnalyzeArguments {
   std::vector<std::string> disabled;
   std::string ties = "shared";
   std::string wrappers;
+  std::string debuginfod;
   PipelineOptions pipeline;
 };
 
@@ -241,6 +242,9 @@ Action add_analyze(CLI::App& command, const Program&) {
       ->capture_default_str();
   command.add_option("--wrappers", arguments->wrappers, text(Setting::wrappers).help)
       ->type_name("PATH");
+  command.add_option("--debuginfod", arguments->debuginfod, text(Setting::debuginfod).help)
+      ->check(CLI::Range(0, 86400))
+      ->type_name("SECONDS");
   command.add_flag("--report", arguments->report, "also print the report");
   return [arguments] {
     for (const std::string& pass : arguments->disabled) {
@@ -251,6 +255,7 @@ Action add_analyze(CLI::App& command, const Program&) {
       kLog.error("{}", read.error().sentence);
       return kUsage;
     }
+    take_debuginfod(arguments->debuginfod);
     return analyze(*arguments);
   };
 }

@@ -296,6 +296,7 @@ int measure(const MeasureOptions& options) {
     kLog.error("{}", read.error().sentence);
     return kUsage;
   }
+  take_debuginfod(options.settings[Setting::debuginfod]);
   const int startable = check_program(options.command.front());
   if (startable != 0) return explain_unstartable(options.command.front(), startable);
   HeldSignals held;

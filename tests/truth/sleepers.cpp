@@ -95,14 +95,17 @@ TRUTH_LOUD void open_fifo(const std::string& path) {
   });
 }
 
+/// Two in turn: while one end of a FIFO is still open from the round before, the other would not
+/// wait.
 void in_fifo() {
-  const std::string path = scratch("fifo");
+  const std::string paths[2] = {scratch("even"), scratch("odd")};
   if (rank == 1) {
-    sure(mkfifo(path.c_str(), 0600) == 0);
-    child_of_rounds([&] { close(open(path.c_str(), O_WRONLY)); });
+    for (const std::string& path : paths) sure(mkfifo(path.c_str(), 0600) == 0);
+    int written = 0;
+    child_of_rounds([&] { close(open(paths[written++ % 2].c_str(), O_WRONLY)); });
   }
   ROUNDS {
-    if (rank == 1) open_fifo(path);
+    if (rank == 1) open_fifo(paths[round % 2]);
     exchange();
   }
 }

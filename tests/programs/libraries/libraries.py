@@ -83,7 +83,31 @@ def stripped(place):
     check(any("/relax/" in d["callpath"] for d in delays), f"no names came: {delays}")
 
 
-TESTS = {"lock": lock, "blas": blas, "wrappers": wrappers, "stripped": stripped}
+def served(place):
+    """Debug information comes from servers, if the user says how long they may be asked."""
+    if shutil.which("objcopy") is None or shutil.which("readelf") is None:
+        raise Skip("there are no binutils")
+    if execute(["ldconfig", "-p"]).stdout.find("libdebuginfod.so.1") < 0:
+        raise Skip("elfutils' client of such servers is not there")
+    program = pathlib.Path(place.scratch) / "dispatch"
+    shutil.copy(place.program("libraries/dispatch"), program)
+    build = succeed(["readelf", "-n", program]).stdout.split("Build ID: ")[1].split()[0]
+    server = pathlib.Path(place.scratch) / "server"
+    (server / "buildid" / build).mkdir(parents=True)
+    succeed(["objcopy", "--only-keep-debug", program, server / "buildid" / build / "debuginfo"])
+    succeed(["objcopy", "--strip-all", program])
+    asks = {"DEBUGINFOD_URLS": f"file://{server}",
+            "DEBUGINFOD_CACHE_PATH": str(pathlib.Path(place.scratch) / "fetched")}
+    folder = place.experiment("served")
+    succeed([place.culprit, "run", "-o", folder, "--", *mpirun(2, program)], environment=asks)
+    text = succeed([place.culprit, "report", folder]).stdout
+    check("dispatch has no symbols" in " ".join(text.split()), f"a server was asked: {text[-1500:]}")
+    succeed([place.culprit, "analyze", folder, "--debuginfod", "60"], environment=asks)
+    delays = Report(place, folder).data["delays"]
+    check(any("/relax/" in d["callpath"] for d in delays), f"no names came: {delays}")
+
+
+TESTS = {"lock": lock, "served": served, "blas": blas, "wrappers": wrappers, "stripped": stripped}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

@@ -90,6 +90,7 @@ const std::vector<Example>& examples() {
       {Setting::otf2, "true", {}},
       {Setting::param, "n=4,mode=fast", {long_text}},
       {Setting::wrappers, "frameworks.txt", {long_text}},
+      {Setting::debuginfod, "30", {"-1", "long", "86401"}},
       {Setting::jobs, "4", {"-1", "all", "65537"}},
       {Setting::estimate, "true", {}},
       {Setting::memory, "8", {"0", "65537", "8M", "99999999999999999999"}},
