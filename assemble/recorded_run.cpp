@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "assemble/look/note.h"
-#include "assemble/names/package.h"
+#include "assemble/names/debug_files/package.h"
 #include "assemble/raw/process.h"
 #include "assemble/records/device_stream.h"
 #include "assemble/records/stream.h"

@@ -20,7 +20,7 @@
 
 #include "assemble/device/run_devices.h"
 #include "assemble/look/thread_look.h"
-#include "assemble/names/debug_servers.h"
+#include "assemble/names/debug_files/debug_servers.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"
 #include "assemble/names/others/not_the_programs.h"

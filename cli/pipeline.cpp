@@ -15,7 +15,6 @@
 #include "base/parallel.h"
 #include "base/settings.h"
 #include "blame/analyze.h"
-#include "blame/judge/causes.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
 #include "predict/rerun/gains.h"
@@ -81,7 +80,7 @@ Result<blame::Findings> analyze_trace(const trace::Source& source, const Pipelin
   analysis.verify = options.verify;
   analysis.last_alone = options.last_alone;
   analysis.ranks = options.ranks != nullptr ? options.ranks : &alone;
-  predict::GainObserver gains(threads, blame::callpaths_of_causes);
+  predict::GainObserver gains(threads);
   if (!options.disabled.any()) analysis.observer = &gains;
   return blame::analyze(source, analysis, losses);
 }

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The events of one location, in time order, as calls on an EventSink. OTF2's and the text form's
-// readers call it; replay implements it. Kinds that nobody implements have an empty default, so a
-// new kind is one function here and one line in each reader.
+// readers call it; replay implements it. The kinds of events are a table, events.def.
 // Assumes: `enter`/`leave` nest on each location (tasks too: a task is a region entered where its
 // thread runs it). An MPI event lies between the enter and the leave of its call.
 #pragma once
@@ -147,84 +146,27 @@ struct DeviceOperation {
   uint64_t graph_node = 0;        ///< of a graph's operations that are told one by one; 0: none
 };
 
+/// Behind others in a list: the elements of one in parentheses, which may have none.
+#define CULPRIT_AND(...) __VA_OPT__(, ) __VA_ARGS__
+
+/// In a class: declares that it overrides each kind of event, so that one which it forgets does not
+/// link.
+#define CULPRIT_OVERRIDES_EVENT(name, parameters, arguments) \
+  void name(Time time CULPRIT_AND parameters) override;
+
+/// What is done with the events of a location. A kind that a sink does not override is nothing to
+/// it.
 class EventSink {
  public:
   virtual ~EventSink() = default;
 
-  virtual void enter(Time, RegionId) {}
-  virtual void leave(Time, RegionId) {}
+#define EVENT(name, parameters, arguments) \
+  virtual void name(Time time CULPRIT_AND parameters) { ignore_event(time CULPRIT_AND arguments); }
+#include "trace/events.def"
 
-  // Point to point. Blocking calls have one event; non-blocking ones a request and a completion.
-  virtual void mpi_send(Time, const MpiMessage&) {}
-  virtual void mpi_recv(Time, const MpiMessage&) {}
-  virtual void mpi_isend(Time, const MpiMessage&, RequestId) {}
-  virtual void mpi_isend_complete(Time, RequestId) {}
-  virtual void mpi_irecv_request(Time, RequestId) {}
-  virtual void mpi_irecv(Time, const MpiMessage&, RequestId) {}
-  /// The last partition of a send was handed over, in a call of MPI_Pready: the message is
-  /// complete. May come on another location of the process than its mpi_isend.
-  virtual void mpi_isend_ready(Time, RequestId) {}
-  virtual void mpi_request_test(Time, RequestId) {}
-  virtual void mpi_request_cancelled(Time, RequestId) {}
-
-  /// A probe has found a message; before the leave of its call.
-  virtual void mpi_probe(Time, const MpiMessage&) {}
-
-  // Collectives: one event, before the leave of the call. Non-blocking: request and completion.
-  virtual void mpi_collective(Time, const MpiCollective&) {}
-  virtual void mpi_icollective_request(Time, RequestId) {}
-  virtual void mpi_icollective_complete(Time, const MpiCollective&, RequestId) {}
-
-  // One-sided communication: lies between the enter and the leave of its call, as all of MPI.
-  virtual void rma_window_created(Time, WindowId) {}
-  virtual void rma_window_destroyed(Time, WindowId) {}
-  /// One event, before the leave of the call.
-  virtual void rma_collective(Time, const RmaCollective&) {}
-  virtual void rma_group_sync(Time, const RmaGroupSync&) {}
-  virtual void rma_lock(Time, const RmaLock&) {}
-  virtual void rma_sync(Time, const RmaSync&) {}
-  virtual void rma_operation(Time, const RmaOperation&) {}
-  virtual void rma_complete(Time, WindowId, RmaOpId, RmaCompletion) {}
-
-  // Files. Collective calls are collectives of the file's communicator as well.
-  virtual void file_opened(Time, FileId, FileAccess) {}
-  virtual void file_closed(Time, FileId) {}
-  virtual void file_operation(Time, const FileOperation&) {}
-  /// A non-blocking one has been handed over.
-  virtual void file_operation_issued(Time, FileId, FileOpId) {}
-  virtual void file_operation_complete(Time, FileId, FileOpId, uint64_t /*bytes*/) {}
-
-  // OpenMP (and any fork-join model).
-  virtual void thread_fork(Time, uint32_t /*requested*/, RegionInstance) {}
-  virtual void thread_join(Time) {}
-  virtual void thread_team_begin(Time, RegionInstance) {}
-  virtual void thread_team_end(Time) {}
-  virtual void mutex_acquired(Time, MutexKind, uint64_t /*lock*/) {}
-  virtual void mutex_released(Time, MutexKind, uint64_t /*lock*/) {}
-
-  // Devices. On hosts, inside the call that does it; of one call there may be several.
-  virtual void device_launch(Time, const DeviceLaunch&) {}
-  virtual void device_wait(Time, const DeviceWait&) {}
-  // On streams each operation is a visit of a region (the kernel, "copy to device"). This comes
-  // right after its enter. A stream's operations do not overlap.
-  virtual void device_operation(Time, const DeviceOperation&) {}
-
-  /// The values of a set's metrics, in its order, as the location's enter or leave at this time
-  /// finds them. (Doubles are exact up to 2^53.)
-  virtual void metrics(Time, MetricSetId, std::span<const double>) {}
-  // Explicit tasks. A thread runs the one switched to last; an implicit task before the first
-  // switch. A task's region is entered after the switch to it and left before the one away from it.
-  virtual void task_create(Time, TaskId) {}
-  virtual void task_switch(Time, TaskId) {}
-  virtual void task_complete(Time, TaskId) {}
-  virtual void fact(Time, Fact, uint64_t /*value*/) {}
-  /// The number of the iteration that was entered last.
-  virtual void iteration(Time, int64_t /*number*/) {}
-  /// Recording is switched off or on again, at the edges of kNotRecorded.
-  virtual void recording(Time, bool /*on*/) {}
-
-  /// An event that the reader knows but culprit does not analyse; `kind` names it for the losses.
-  virtual void other(Time, const char* /*kind*/) {}
+ private:
+  template <class... Arguments>
+  static void ignore_event(const Arguments&...) {}
 };
 
 }  // namespace culprit::trace

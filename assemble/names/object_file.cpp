@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "assemble/names/debug_servers.h"
+#include "assemble/names/debug_files/debug_servers.h"
 #include "assemble/names/dwarf/lambdas.h"
 #include "assemble/names/open_object.h"
 #include "assemble/names/spin_loop.h"

@@ -12,7 +12,7 @@
 #include <optional>
 #include <utility>
 
-#include "assemble/names/debug_servers.h"
+#include "assemble/names/debug_files/debug_servers.h"
 #include "assemble/names/generated/generated_code.h"
 #include "assemble/names/kept_names.h"
 #include "assemble/names/name_cache.h"

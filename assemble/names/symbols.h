@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "assemble/names/debug_files/debug_servers.h"
 #include "assemble/names/symbol.h"
 
 namespace culprit::assemble {
@@ -23,7 +24,6 @@ void read_symbols(const std::string& path, std::span<const OpenPlace> places);
 
 class NameCache;
 class KeptNames;
-class DebugServers;
 
 class Symbols {
  public:
@@ -34,7 +34,7 @@ class Symbols {
   /// changed since the run are not searched. For files without debug information `servers` are
   /// asked; returns false if their time was up before all had been.
   bool resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
-               const KeptNames& kept, const DebugServers& servers);
+               const KeptNames& kept, const DebugServers& servers = {});
   /// All that was resolved.
   KeptNames kept() const;
   /// A resolved place. MT: safe after resolve().

@@ -36,7 +36,7 @@ inline CLI::Validator some_number() {
       [](const std::string& text) -> std::string {
         const bool digits =
             !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-        return digits ? "" : "'" + text + "' is no number of 0 or more";
+        return digits ? "" : "expected a non-negative integer, got '" + text + "'";
       },
       "");
 }

@@ -117,7 +117,8 @@ Action add_report(CLI::App& command, const Program&) {
       .add_option("--callpath", arguments->selection.callpath,
                   "of these call paths alone; * stands for anything")
       ->check(not_empty());
-  command.add_option("--top", arguments->top, "so many rows at most; 0: all")->check(some_number());
+  command.add_option("--top", arguments->top, "maximum number of rows (0: no limit)")
+      ->check(some_number());
   return [arguments] { return show(*arguments); };
 }
 

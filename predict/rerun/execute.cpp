@@ -222,10 +222,11 @@ int64_t duration(const EventGraph& graph, const Pace& pace, uint32_t location, s
 
 /// `instead`: where the last one has the same recorded time, it moves.
 void add_breakpoint(const Breakpoint& breakpoint, bool instead, Column<Breakpoint>& breakpoints) {
-  if (instead && breakpoints.back().recorded == breakpoint.recorded) {
-    breakpoints.back() = breakpoint;
-  } else if (breakpoints.back().recorded != breakpoint.recorded ||
-             breakpoints.back().replayed != breakpoint.replayed) {
+  if (breakpoints.empty()) return breakpoints.push_back(breakpoint);
+  Breakpoint& last = breakpoints.back();
+  if (instead && last.recorded == breakpoint.recorded) {
+    last = breakpoint;
+  } else if (last.recorded != breakpoint.recorded || last.replayed != breakpoint.replayed) {
     breakpoints.push_back(breakpoint);
   }
 }
@@ -270,8 +271,7 @@ class Engine {
     for (LocationId id : graph.locations) {
       locations_[id.index()].now = locations_[id.index()].recorded = graph.begin;
       locations_[id.index()].done = false;
-      if (keep == Keep::breakpoints)
-        out_.breakpoints[id.index()].push_back({graph.begin, graph.begin});
+      breakpoint(static_cast<uint32_t>(id.index()), locations_[id.index()], false);
       ready_.push_back(static_cast<uint32_t>(id.index()));
     }
   }
@@ -391,8 +391,8 @@ class Engine {
   }
 
   void breakpoint(uint32_t location, const LocationState& state, bool instead) {
-    if (keep_ == Keep::breakpoints)
-      add_breakpoint({state.recorded, state.now}, instead, out_.breakpoints[location]);
+    if (keep_ == Keep::ends) return;
+    add_breakpoint({state.recorded, state.now}, instead, out_.breakpoints[location]);
   }
 
   void ask(const Request& request) {

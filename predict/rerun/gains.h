@@ -8,13 +8,12 @@
 // already waiting behind it. So call paths that cost nothing are tried, too, where they are uneven.
 #pragma once
 
-#include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "blame/analyze.h"
 #include "blame/findings/findings.h"
+#include "blame/judge/causes.h"
 #include "predict/rerun/dependences.h"
 
 namespace culprit::predict {
@@ -30,10 +29,10 @@ void project_gains(const replay::Run& run, const replay::WaitGraph& graph, Depen
 /// Projects gains while a run is analysed, as far as they take no more than they may.
 class GainObserver : public blame::Observer {
  public:
-  /// Which functions there are, once it is known what is to blame.
-  using Functions = std::function<std::vector<std::vector<CallPathId>>(const blame::Findings&)>;
-  GainObserver(unsigned threads, Functions functions)
-      : threads_(threads), functions_(std::move(functions)) {}
+  /// `functions`: the call paths at which each is to blame, by what was found.
+  using Functions = std::vector<std::vector<CallPathId>>(const blame::Findings&);
+  explicit GainObserver(unsigned threads, Functions* functions = blame::callpaths_of_causes)
+      : threads_(threads), functions_(functions) {}
 
   void at_operations(const replay::Run& run, const blame::Allowance& allowance) override;
   void at_end(const replay::Run& run, const replay::WaitGraph& graph,
@@ -41,7 +40,7 @@ class GainObserver : public blame::Observer {
 
  private:
   const unsigned threads_;
-  const Functions functions_;
+  Functions* const functions_;
   blame::Allowance allowance_;
   std::optional<Dependences> found_;  ///< none: they were given up
 };

@@ -250,7 +250,8 @@ void look_up(const RmaEpochs& own, const Awaited& awaited, Outbox& box) {
 }
 
 /// Returns what all ranks found out for this rank's processes; by process.
-std::vector<std::vector<Awaited>> share_awaited(const Run& run, const std::vector<WindowResult>& told) {
+std::vector<std::vector<Awaited>> share_awaited(const Run& run,
+                                                const std::vector<WindowResult>& told) {
   std::vector<Column<Awaited>> to(run.ranks->size());
   for (const WindowResult& one : told) {
     for (const Awaited& awaited : one.awaited) to[run.owner(awaited.process)].push_back(awaited);

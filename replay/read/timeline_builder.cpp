@@ -263,4 +263,38 @@ Timeline TimelineBuilder::take() {
   return std::move(line_);
 }
 
+// What is nothing but a sign of life, as its effects are events of their own.
+void TimelineBuilder::recording(Time time, bool) {
+  touch(time);
+}
+void TimelineBuilder::mpi_request_test(Time time, trace::RequestId) {
+  touch(time);
+}
+void TimelineBuilder::rma_window_created(Time time, WindowId) {
+  touch(time);
+}
+void TimelineBuilder::rma_window_destroyed(Time time, WindowId) {
+  touch(time);
+}
+void TimelineBuilder::rma_complete(Time time, WindowId, trace::RmaOpId, trace::RmaCompletion) {
+  touch(time);
+}
+void TimelineBuilder::file_opened(Time time, FileId, trace::FileAccess) {
+  touch(time);
+}
+void TimelineBuilder::file_closed(Time time, FileId) {
+  touch(time);
+}
+void TimelineBuilder::file_operation(Time time, const trace::FileOperation&) {
+  touch(time);
+}
+void TimelineBuilder::file_operation_issued(Time time, FileId, trace::FileOpId) {
+  touch(time);
+}
+void TimelineBuilder::file_operation_complete(Time time, FileId, trace::FileOpId, uint64_t) {
+  touch(time);
+}
+/// Streams have builders of their own.
+void TimelineBuilder::device_operation(Time, const trace::DeviceOperation&) {}
+
 }  // namespace culprit::replay

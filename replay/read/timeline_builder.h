@@ -69,50 +69,8 @@ class TimelineBuilder : public trace::EventSink {
   Timeline take();
   std::vector<Anchor> take_anchors() { return std::move(anchors_); }
 
-  void enter(Time, RegionId) override;
-  void leave(Time, RegionId) override;
-  void mpi_send(Time, const trace::MpiMessage&) override;
-  void mpi_recv(Time, const trace::MpiMessage&) override;
-  void mpi_isend(Time, const trace::MpiMessage&, trace::RequestId) override;
-  void mpi_isend_complete(Time, trace::RequestId) override;
-  void mpi_irecv_request(Time, trace::RequestId) override;
-  void mpi_irecv(Time, const trace::MpiMessage&, trace::RequestId) override;
-  void mpi_isend_ready(Time, trace::RequestId) override;
-  void mpi_request_cancelled(Time, trace::RequestId) override;
-  void mpi_probe(Time, const trace::MpiMessage&) override;
-  void mpi_collective(Time, const trace::MpiCollective&) override;
-  void mpi_icollective_request(Time, trace::RequestId) override;
-  void mpi_icollective_complete(Time, const trace::MpiCollective&, trace::RequestId) override;
-  void thread_fork(Time, uint32_t, trace::RegionInstance) override;
-  void thread_join(Time) override;
-  void thread_team_begin(Time, trace::RegionInstance) override;
-  void thread_team_end(Time) override;
-  void metrics(Time, MetricSetId, std::span<const double>) override;
-  void iteration(Time, int64_t number) override;
-  void recording(Time t, bool) override { touch(t); }
-  void other(Time, const char*) override;
-  void mpi_request_test(Time t, trace::RequestId) override { touch(t); }
-  void rma_collective(Time, const trace::RmaCollective&) override;
-  void rma_window_created(Time t, WindowId) override { touch(t); }
-  void rma_window_destroyed(Time t, WindowId) override { touch(t); }
-  void rma_group_sync(Time, const trace::RmaGroupSync&) override;
-  void rma_lock(Time, const trace::RmaLock&) override;
-  void rma_sync(Time, const trace::RmaSync&) override;
-  void rma_operation(Time, const trace::RmaOperation&) override;
-  void rma_complete(Time t, WindowId, trace::RmaOpId, trace::RmaCompletion) override { touch(t); }
-  void file_opened(Time t, FileId, trace::FileAccess) override { touch(t); }
-  void file_closed(Time t, FileId) override { touch(t); }
-  void file_operation(Time t, const trace::FileOperation&) override { touch(t); }
-  void file_operation_issued(Time t, FileId, trace::FileOpId) override { touch(t); }
-  void file_operation_complete(Time t, FileId, trace::FileOpId, uint64_t) override { touch(t); }
-  void mutex_acquired(Time, trace::MutexKind, uint64_t lock) override;
-  void mutex_released(Time, trace::MutexKind, uint64_t lock) override;
-  void task_create(Time, trace::TaskId) override;
-  void task_switch(Time, trace::TaskId) override;
-  void task_complete(Time, trace::TaskId) override;
-  void fact(Time, trace::Fact, uint64_t) override;
-  void device_launch(Time, const trace::DeviceLaunch&) override;
-  void device_wait(Time, const trace::DeviceWait&) override;
+#define EVENT CULPRIT_OVERRIDES_EVENT
+#include "trace/events.def"
 
  private:
   struct Frame {

@@ -141,7 +141,7 @@ const TableFormat* find_table_format(std::string_view name) {
 
 std::string table_text(const ReportTable& table) {
   std::string page = wrapped(printable(table.title), 0) + "\n";
-  if (table.rows.empty()) return page + "  There is nothing of that.\n";
+  if (table.rows.empty()) return page + "  There are no rows.\n";
   auto columns = shown_columns(table);
   const std::vector<size_t> kept = fit(table, columns);
   const size_t gone = columns.size() - kept.size();

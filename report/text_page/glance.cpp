@@ -252,7 +252,7 @@ std::string idle_rows(const Findings& findings, const PageNames& names) {
     if (rows.full() || total.time_s < kRowMatters * idle) break;
     if (total.reason == NobodyReason::start_up) continue;
     rows.add(Proportion::of(Amount<OwnIdleness>(total.time_s), Amount<OwnIdleness>(idle)),
-             total.reason ? fmt::format("while no thread worked: {}", reason_words(*total.reason))
+             total.reason ? fmt::format("no thread worked: {}", reason_words(*total.reason))
                           : fmt::format("while others executed {}", names.code(total.callpath)));
   }
   return rows.lines();
@@ -329,7 +329,7 @@ std::string shape_words(const blame::FoundDistribution& row) {
     case Shape::underloaded_minority:
       return fmt::format("{} of {} underloaded", row.low, row.locations);
     case Shape::clusters:
-      return fmt::format("clusters among {}", row.locations);
+      return fmt::format("groups among {}", row.locations);
     case Shape::spread:
       return fmt::format("spread over {}", row.locations);
     case Shape::even:

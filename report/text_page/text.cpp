@@ -269,7 +269,7 @@ void Page::write_time_spent() {
   const double start_up = findings_.start_up.waiting_s;
   if (start_up < kTrifle * run.allocation_s) return;
   entry("", Amount<Waiting>(start_up), blame::allocation(findings_),
-        "of the above is caused by start-up and shutdown, which the root causes leave out");
+        "of this stems from start-up and shutdown (not among the root causes)");
 }
 
 void Page::write_blame() {
@@ -280,11 +280,10 @@ void Page::write_blame() {
   if (list.empty()) {
     page_ += wrapped("No cause was found for any of the waiting time.", 2);
   } else {
-    page_ += wrapped(
-        fmt::format("Delays: this code took longer on the late side than on the side that waited. "
-                    "Cost: the waiting time it causes; share: of {}.",
-                    all_waiting(findings_)),
-        2);
+    page_ += wrapped(fmt::format("A delay is the extra time that the late side spent in this code. "
+                                 "Cost: the waiting time it causes; share: of {}.",
+                                 all_waiting(findings_)),
+                     2);
   }
   const size_t shown = worth_showing(list, waiting.seconds(),
                                      [](const blame::Blamed& blamed) { return blamed.cost_s(); });
@@ -560,7 +559,7 @@ void Page::write_not_covered() {
     }
   }
   for (const std::string& note : findings_.run.notes) page_ += wrapped("Note: " + note, 2);
-  if (page_.size() == before) line("  Nothing that culprit knows of.");
+  if (page_.size() == before) line("  No known gaps.");
   const double overhead = findings_.run.overhead_pct;
   if (overhead < 0) {
     line("  The measurement overhead is unknown.");

@@ -108,8 +108,7 @@ std::string noise_words(const Findings& findings, const TimeFormat& time, bool a
   const size_t before = runs(findings, blame::InputRole::before);
   const size_t after = runs(findings, blame::InputRole::after);
   if (wall.noise_s < 0) {
-    return " Whether that is more than such runs differ anyway cannot be known from so few of "
-           "them: give repeats of both (--before, --after).";
+    return " So few runs cannot be separated from noise: give repeats of both (--before, --after).";
   }
   return fmt::format(" {} the noise between runs (+-{}, from {} before and {} after).",
                      wall.exceeds_noise ? "The run time changed by more than"

@@ -266,14 +266,14 @@ std::string unbinding(const blame::Findings& findings, size_t threads) {
 }
 
 std::string consequence_of(const CoreShortage& shortage, const std::string& remedy) {
-  const std::string how = remedy.empty() ? "with a core for each thread" : "with " + remedy;
+  const std::string again = remedy.empty() ? "measure again with a core for each thread"
+                                           : fmt::format("measure again with {}", remedy);
   return shortage.comes_first()
-             ? fmt::format("which delays everything below: measure again {}.", how)
+             ? fmt::format("which delays everything below: {}.", again)
              : fmt::format(
-                   "but hardly longer than they waited: calls that spin while they wait compete "
-                   "with each other for cores, and may have delayed nobody. To be sure, measure "
-                   "again {}.",
-                   how);
+                   "mostly while they waited: calls that spin while they wait compete for cores, "
+                   "which may not have slowed the run. To be sure, {}.",
+                   again);
 }
 
 }  // namespace

@@ -90,10 +90,10 @@ std::string effects_in_words(const blame::Blamed& blamed, const PageNames& names
                                   ? each_victim(blamed, names, time)
                                   : by_pattern(blamed, names, time);
   std::string text;
-  if (!effects.empty()) text = fmt::format("Running late, it made {}.", effects);
+  if (!effects.empty()) text = fmt::format("It made {}.", effects);
   if (blamed.long_s > 0 && blamed.long_s >= kMatters * blamed.cost_s()) {
-    text += fmt::format("{}{} of the cost is indirect, through further waits that these caused.",
-                        text.empty() ? "" : " ", time(blamed.long_s));
+    text += fmt::format("{}Waits that follow from these: {}.", text.empty() ? "" : " ",
+                        time(blamed.long_s));
   }
   return text;
 }

@@ -18,8 +18,8 @@ namespace culprit::report {
 std::string worst_places(const std::vector<blame::Share>& shares, const PageNames& names,
                          const TimeFormat& time);
 
-/// "Running late, it made rank 1 wait 0.20 s in MPI_Recv [Late sender]. 0.40 s of the cost is
-/// indirect, through further waits that these caused." Findings have the victims of the costliest
+/// "It made rank 1 wait 0.20 s in MPI_Recv [Late sender]. Waits that follow from these: 0.40 s."
+/// Findings have the victims of the costliest
 /// delays alone (blame/delay/victims.h): where those are not nearly all, the sums are those of the
 /// delays, and victims are examples. "" if there is nothing to say.
 std::string effects_in_words(const blame::Blamed& blamed, const PageNames& names,

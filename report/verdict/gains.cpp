@@ -45,9 +45,9 @@ std::string_view change_of(GainKind kind) {
     case GainKind::balanced:
       return "Balanced";
     case GainKind::halved:
-      return "Twice as fast there";
+      return "At half its time";
     case GainKind::mixed:
-      return "Balanced, or twice as fast where it cannot be";
+      return "Balanced, or at half its time where it cannot be";
     case GainKind::earlier:
       return "Started earlier";
     case GainKind::held:

@@ -194,7 +194,7 @@ check('efficiencies say what they do not obey', (await text(page, 'main .whole-r
 const faint = await drawn(page, `#view=timeline&path=${encodeURIComponent(cause)}`);
 const onLanes = faint.filter(({ x, y }) => x > 120 && y > 20).map(({ words }) => words);
 check('the time line names the selected call path alone', onLanes.every((w) => cause.includes(w.replace('…', '')))
-  && (await text(page, 'main')).includes('is faint'), `${onLanes}`);
+  && (await text(page, 'main')).includes('is dimmed'), `${onLanes}`);
 
 // --- the time line ---
 await page.evaluate(() => { location.hash = '#view=timeline'; });

@@ -14,7 +14,7 @@ REASONS = {
     "collector/": "inside the program there is no malloc: process/system_file.cpp opens no links",
     "gpu/": "inside the program, as the collector",
     "assemble/look/proc.cpp": "reads /proc, by paths made of numbers alone",
-    "assemble/names/package.cpp": "lists a folder of the system's, none of the input",
+    "assemble/names/debug_files/package.cpp": "lists a folder of the system's, none of the input",
     "cli/launch/openmp_runtime.cpp": "lists the folders of installed compilers, none of the input",
     "cli/launch/witness.cpp": "reads its own command line in /proc, in a process of its own",
     "cli/terminal.cpp": "puts /dev/null in the place of what is closed",

@@ -276,4 +276,7 @@ void Otf2Sink::recording(Time time, bool on) {
                                         on ? OTF2_MEASUREMENT_ON : OTF2_MEASUREMENT_OFF));
 }
 
+/// Archives have no place for what no reader of theirs knows.
+void Otf2Sink::other(Time, const char*) {}
+
 }  // namespace culprit::trace

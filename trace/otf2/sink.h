@@ -79,50 +79,8 @@ class Otf2Sink final : public EventSink {
   Otf2Sink(const Otf2Sink&) = delete;
   Otf2Sink& operator=(const Otf2Sink&) = delete;
 
-  void enter(Time, RegionId) override;
-  void leave(Time, RegionId) override;
-  void mpi_send(Time, const MpiMessage&) override;
-  void mpi_recv(Time, const MpiMessage&) override;
-  void mpi_isend(Time, const MpiMessage&, RequestId) override;
-  void mpi_isend_complete(Time, RequestId) override;
-  void mpi_irecv_request(Time, RequestId) override;
-  void mpi_irecv(Time, const MpiMessage&, RequestId) override;
-  void mpi_isend_ready(Time, RequestId) override;
-  void mpi_probe(Time, const MpiMessage&) override;
-  void mpi_request_test(Time, RequestId) override;
-  void mpi_request_cancelled(Time, RequestId) override;
-  void mpi_collective(Time, const MpiCollective&) override;
-  void mpi_icollective_request(Time, RequestId) override;
-  void mpi_icollective_complete(Time, const MpiCollective&, RequestId) override;
-  void rma_window_created(Time, WindowId) override;
-  void rma_window_destroyed(Time, WindowId) override;
-  void rma_collective(Time, const RmaCollective&) override;
-  void rma_group_sync(Time, const RmaGroupSync&) override;
-  void rma_lock(Time, const RmaLock&) override;
-  void rma_sync(Time, const RmaSync&) override;
-  void rma_operation(Time, const RmaOperation&) override;
-  void rma_complete(Time, WindowId, RmaOpId, RmaCompletion) override;
-  void file_opened(Time, FileId, FileAccess) override;
-  void file_closed(Time, FileId) override;
-  void file_operation(Time, const FileOperation&) override;
-  void file_operation_issued(Time, FileId, FileOpId) override;
-  void file_operation_complete(Time, FileId, FileOpId, uint64_t bytes) override;
-  void thread_fork(Time, uint32_t requested, RegionInstance) override;
-  void thread_join(Time) override;
-  void thread_team_begin(Time, RegionInstance) override;
-  void thread_team_end(Time) override;
-  void mutex_acquired(Time, MutexKind, uint64_t lock) override;
-  void mutex_released(Time, MutexKind, uint64_t lock) override;
-  void device_launch(Time, const DeviceLaunch&) override;
-  void device_wait(Time, const DeviceWait&) override;
-  void device_operation(Time, const DeviceOperation&) override;
-  void metrics(Time, MetricSetId, std::span<const double>) override;
-  void task_create(Time, TaskId) override;
-  void task_switch(Time, TaskId) override;
-  void task_complete(Time, TaskId) override;
-  void fact(Time, Fact, uint64_t value) override;
-  void iteration(Time, int64_t number) override;
-  void recording(Time, bool on) override;
+#define EVENT CULPRIT_OVERRIDES_EVENT
+#include "trace/events.def"
 
  private:
   struct DeleteAttributes {

@@ -66,7 +66,7 @@ function gainOf(run, path, cost) {
 }
 
 const CHANGES = {
-  balanced: 'Balanced', halved: 'Twice as fast there', mixed: 'Balanced, or twice as fast where it cannot be',
+  balanced: 'Balanced', halved: 'At half its time', mixed: 'Balanced, or at half its time where it cannot be',
   earlier: 'Started earlier', held: 'With its lock held half as long',
 };
 
@@ -79,8 +79,8 @@ function gainSentence(run, time, cost, { kind, gain, halved }) {
   }
   const beside = kind === 'halved' || halved < Math.max(HALVED_MORE * gain, HARDLY * run.wall) ? ''
     : `; twice as fast, ${time(halved)} (${percent(halved, run.wall)})`;
-  return gain > 0 ? `${CHANGES[kind]}, the run would be ${amount} shorter${beside}, if all else keeps its pace.`
-    : `${CHANGES[kind]}, the run would be ${amount} longer, if all else keeps its pace: others would be late then.`;
+  return gain > 0 ? `${CHANGES[kind]}, the run would be ${amount} shorter${beside}.`
+    : `${CHANGES[kind]}, the run would be ${amount} longer: others would be late then.`;
 }
 
 export function CauseTable({ most }) {
@@ -89,8 +89,8 @@ export function CauseTable({ most }) {
   const causes = useMemo(() => causesOf(run, selected), [run, selected]);
   const whole = waitingOf(run);
   const keep = useMemo(() => filters(run, selected), [run, selected]);
-  if (run.isOwn(selected.pattern)) return <Empty>Who causes what a pattern of your own found is not known.</Empty>;
-  if (causes.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
+  if (run.isOwn(selected.pattern)) return <Empty>Causes are not computed for user-defined patterns.</Empty>;
+  if (causes.length === 0) return <Empty>No waits in this selection.</Empty>;
   const narrowed = selected.ranks !== null || selected.pattern !== null;
   const shown = causes.slice(0, most), gains = run.tables.gains.rows > 0 && !narrowed;
   return (

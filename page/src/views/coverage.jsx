@@ -22,7 +22,7 @@ export function Coverage() {
             {' '}{grouped(l.count[i])})</li>;
         })}
         {run.head.notes.map((words) => <li key={words}>Note: {words}</li>)}
-        {l.rows + run.head.notes.length + run.head.violations.length === 0 && <li>Nothing that culprit knows of.</li>}
+        {l.rows + run.head.notes.length + run.head.violations.length === 0 && <li>No known gaps.</li>}
       </ul>
       <h2>How it was made</h2>
       <dl>

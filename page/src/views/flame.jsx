@@ -84,7 +84,7 @@ export function Flame() {
         <label><input type="checkbox" checked={leaves} onChange={(e) => setLeaves(e.currentTarget.checked)} /> from the leaves</label>
       </div>
       <BasisHint figure={figure} />
-      {frames.length === 0 && <Empty>There is nothing of that in what is selected.</Empty>}
+      {frames.length === 0 && <Empty>Nothing of this kind in this selection.</Empty>}
       <div class="flame" style={{ height: `${(deepest + 1) * HEIGHT}px` }}>
         {frames.map((frame, i) => <Frame key={i} frame={frame} whole={data.value} link={!leaves} />)}
       </div>

@@ -121,7 +121,7 @@ function drawIterations(context, run, x, height) {
 export function HeatMap() {
   const { run } = useRun();
   const isKnown = run.intervals > 0 && run.locations.some((l) => l.life > 0);
-  return isKnown ? <KnownHeatMap /> : <Empty>What happened when is not known of this result.</Empty>;
+  return isKnown ? <KnownHeatMap /> : <Empty>This result has no timeline.</Empty>;
 }
 
 function KnownHeatMap() {

@@ -398,7 +398,7 @@ export function Timeline() {
       <div><Canvas canvasRef={canvas} height={height} draw={draw} watch={[selected, mark, shown, single]} tabindex="0"
         role="application" aria-label="Time line: arrow keys pan and zoom" onKeyDown={keys} onPointerDown={begin}
         onPointerMove={tell} onPointerUp={end} onPointerLeave={() => setHover('')} /></div>
-      {selected.path !== null && <p class="hint">What is not in {run.code(selected.path)} is faint.</p>}
+      {selected.path !== null && <p class="hint">Everything outside {run.code(selected.path)} is dimmed.</p>}
       {selected.pattern && <p class="hint">Of the waits, those of the pattern are hatched{!single && '; in the intervals waiting is of all patterns'}.</p>}
       <p class="hint">{legend(run, more, problem)}</p>
     </section>
@@ -431,7 +431,7 @@ function clip(text, width) {
 function legend(run, more, problem) {
   const words = ['Hatched: waiting, with an arrow from who ended it; thick line: critical path; thin lines: messages.'];
   if (run.intervals === 0 && !run.tables.activities) {
-    words.push('What happened when is not known of this result.');
+    words.push('This result has no timeline.');
   } else if (!run.tables.activities) {
     words.push(`Single activities are not in this page: each of ${run.intervals} intervals shows what took most of it, `
       + 'and how much was waiting.');

@@ -61,8 +61,8 @@ export function Who() {
   const canvas = useRef();
   const [hover, setHover] = useState('');
   const most = sizeOf(ranks);
-  if (run.isOwn(selected.pattern)) return <Empty>Who causes what a pattern of your own found is not known.</Empty>;
-  if (paths.length === 0) return <Empty>Nobody made anybody wait in what is selected.</Empty>;
+  if (run.isOwn(selected.pattern)) return <Empty>Causes are not computed for user-defined patterns.</Empty>;
+  if (paths.length === 0) return <Empty>No waits in this selection.</Empty>;
   const membersOf = (at) => run.ranks.filter((_, i) => Math.floor((i * blocks) / run.ranks.length) === at);
   const draw = (context) => {
     const cell = (SIDE - LEFT) / blocks;

@@ -47,7 +47,7 @@ def report(place, experiment):
     verdict = data["verdict"]
     verdict.pop("gain")
     projected = ("Then ", "Most would come from ")
-    verdict["more"] = [re.sub(r"; .*", "", s) for s in verdict["more"] if not s.startswith(projected)]
+    verdict["more"] = [re.sub(r"(; .*)?\.$", "", s) for s in verdict["more"] if not s.startswith(projected)]
     verdict["text"] = re.sub(r"(; .*)?\.$", "", verdict["text"])
     return data
 

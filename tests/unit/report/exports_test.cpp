@@ -17,7 +17,6 @@
 #include "report/exports/exports.h"
 #include "report/exports/figures.h"
 #include "report/exports/nesting.h"
-#include "report/exports/protobuf.h"
 #include "report/exports/tar.h"
 
 namespace culprit::report {
@@ -237,14 +236,6 @@ TEST(Tar, SumsUpItsHead) {
     sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(archive[i]);
   }
   EXPECT_EQ(std::stoul(archive.substr(148, 6), nullptr, 8), sum);
-}
-
-TEST(Protobuf, WritesVarintsAndLengths) {
-  ProtoMessage inner, outer;
-  inner.number(1, 300);
-  outer.message(2, inner);
-  outer.fixed64(3, 1);
-  EXPECT_EQ(outer.bytes(), std::string("\x12\x03\x08\xac\x02\x19\x01\0\0\0\0\0\0\0", 14));
 }
 
 TEST(Nesting, LeavesWhatIsNotCommon) {

@@ -38,7 +38,7 @@ TEST(Text, NamesTheGuiltyOne) {
   EXPECT_TRUE(has(p, "1. 13.00 s 81.2 % !$omp parallel @chain.c:20"));
   EXPECT_TRUE(has(p, "on rank 0 thread 1 (11.25 s) and rank 0 thread 0 (1.75 s)"));
   EXPECT_TRUE(has(p, "rank 0 thread 0 wait 6.00 s in !$omp implicit barrier"));
-  EXPECT_TRUE(has(p, "5.25 s of the cost is indirect"));
+  EXPECT_TRUE(has(p, "Waits that follow from these: 5.25 s"));
   EXPECT_TRUE(has(p, "Measurement overhead: about 0.4 %"));
   EXPECT_TRUE(has(p, "culprit report culprit.x.1 --format json"));
 }
@@ -71,7 +71,7 @@ TEST(Text, FitsItsOverviewOnAScreen) {
   EXPECT_TRUE(has(p, "12.5 % main (chain.c:40): 1 of 2 overloaded"));
   EXPECT_TRUE(has(p, "Critical path 72.7 % !$omp parallel @chain.c:20"));
   EXPECT_TRUE(has(p, "Idle threads 66.7 % while others executed !$omp parallel @chain.c:20"));
-  EXPECT_TRUE(has(p, "11.1 % while no thread worked: in MPI"));
+  EXPECT_TRUE(has(p, "11.1 % no thread worked: in MPI"));
   const size_t overview = p.find("WHERE THE TIME WENT");
   ASSERT_NE(overview, std::string::npos);
   EXPECT_LE(std::count(p.begin(), p.begin() + static_cast<long>(overview), '\n'), 30);
@@ -152,7 +152,7 @@ TEST(Text, KeepsStartUpApart) {
   EXPECT_TRUE(has(p,
                   "Start-up and shutdown: 0.50 s of 11.00 s; it causes 1.00 s of waiting. Not "
                   "included in the verdict, the delays and the efficiencies."));
-  EXPECT_TRUE(has(p, "1.00 s 3.0 % of the above is caused by start-up and shutdown"));
+  EXPECT_TRUE(has(p, "1.00 s 3.0 % of this stems from start-up and shutdown"));
   EXPECT_FALSE(has(p, "MPI_Send on rank 0"));
 }
 
@@ -189,7 +189,7 @@ TEST(Text, AdvisesByTheWholeCostAndNotByExamples) {
   std::string p = page(findings);
   SCOPED_TRACE(p);
   EXPECT_TRUE(has(p,
-                  "Running late, it made others wait 6.00 s [Wait at OpenMP barrier] and 1.75 s "
+                  "It made others wait 6.00 s [Wait at OpenMP barrier] and 1.75 s "
                   "[Late sender] (for example rank 1 thread 0 in MPI_Recv)."));
   EXPECT_TRUE(has(p, "Try: " + std::string(barrier->remedy)));
   EXPECT_FALSE(has(p, "Try: " + std::string(sender->remedy)));
@@ -360,7 +360,7 @@ TEST(Text, SaysWhenThereWasNobodyToWaitFor) {
 
 TEST(Text, ReadsWellOfNothing) {
   const std::string p = page({});
-  EXPECT_TRUE(has(p, "Nothing that culprit knows of."));
+  EXPECT_TRUE(has(p, "No known gaps."));
   EXPECT_TRUE(has(p, "The measurement overhead is unknown."));
 }
 

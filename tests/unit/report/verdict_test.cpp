@@ -338,7 +338,7 @@ TEST(Verdict, PutsTheCauseFirstWhereWaitingThreadsHadNoCores) {
   EXPECT_TRUE(
       adds(v,
            "4 ranks shared 2 cores: for 56.4 % of the time in which threads could run, they "
-           "had no core, but hardly longer than they waited"));
+           "had no core, mostly while they waited"));
   EXPECT_FALSE(adds(v, "delays everything"));
 }
 

@@ -7,6 +7,7 @@
 
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "trace/events.h"
@@ -149,5 +150,12 @@ class RecordingSink : public EventSink {
     lines.back() += std::string(" ") + what + " " + std::to_string(value);
   }
 };
+
+template <class Class, class... Arguments>
+Class class_of(void (Class::*)(Arguments...));
+// A kind that it does not write down would not be compared.
+#define EVENT(name, parameters, arguments) \
+  static_assert(std::is_same_v<decltype(class_of(&RecordingSink::name)), RecordingSink>);
+#include "trace/events.def"
 
 }  // namespace culprit::trace

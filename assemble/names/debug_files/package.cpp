@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Where /lib is a link to /usr/lib, lists may have either name of a file.
-#include "assemble/names/package.h"
+#include "assemble/names/debug_files/package.h"
 
 #include <string_view>
 #include <vector>

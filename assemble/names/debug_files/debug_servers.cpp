@@ -3,7 +3,7 @@
 
 // The client calls back several times a second while it waits, which is where its time ends. It
 // reads the addresses of servers from the environment, and knows of no other way.
-#include "assemble/names/debug_servers.h"
+#include "assemble/names/debug_files/debug_servers.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// As <elfutils/debuginfod.h> declares them.
+/// The functions of the client that are needed, as its header declares them.
 struct Client {
   using Handle = void;
   using Progress = int(Handle*, long, long);
