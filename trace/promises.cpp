@@ -1,53 +1,34 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a region promises follows from its name and is looked up once; a record that comes keeps it,
-// and a leave without one breaks it.
+// What a region promises follows from the call that it is, and is looked up once; a record that
+// comes keeps it, and a leave without one breaks it.
 #include "trace/promises.h"
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
 #include <utility>
+
+#include "trace/mpi_calls.h"
 
 namespace culprit::trace {
 
 namespace {
 
-constexpr std::string_view kCollectives[] = {"MPI_Barrier",
-                                             "MPI_Bcast",
-                                             "MPI_Gather",
-                                             "MPI_Gatherv",
-                                             "MPI_Scatter",
-                                             "MPI_Scatterv",
-                                             "MPI_Allgather",
-                                             "MPI_Allgatherv",
-                                             "MPI_Alltoall",
-                                             "MPI_Alltoallv",
-                                             "MPI_Alltoallw",
-                                             "MPI_Allreduce",
-                                             "MPI_Reduce",
-                                             "MPI_Scan",
-                                             "MPI_Exscan",
-                                             "MPI_Reduce_scatter",
-                                             "MPI_Reduce_scatter_block"};
-constexpr std::string_view kMessages[] = {"MPI_Send", "MPI_Ssend", "MPI_Rsend",   "MPI_Bsend",
-                                          "MPI_Recv", "MPI_Isend", "MPI_Sendrecv"};
-
-bool is_one_of(std::string_view name, auto& names) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+Promise promise_of(const MpiCall* call) {
+  if (call == nullptr) return Promise::none;
+  return call->is(MpiTrait::collective_record) ? Promise::collective
+         : call->is(MpiTrait::message_record)  ? Promise::message
+         : call->is(MpiTrait::ends_world)      ? Promise::finalize
+                                               : Promise::none;
 }
 
 }  // namespace
 
 Promise promise_of_mpi(std::string_view function) {
-  if (is_one_of(function, kCollectives)) return Promise::collective;
-  if (is_one_of(function, kMessages)) return Promise::message;
-  return function == "MPI_Finalize" ? Promise::finalize : Promise::none;
+  return promise_of(mpi_call(function));
 }
 
 Promise promise_of(const Region& region) {
-  if (const Promise promise = promise_of_mpi(region.name); promise != Promise::none) return promise;
+  if (const MpiCall* const call = mpi_call(region)) return promise_of(call);
   const bool team = region.role == RegionRole::parallel && region.paradigm == Paradigm::openmp;
   return team ? Promise::team : Promise::none;
 }

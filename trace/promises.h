@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Regions whose name promises a record: an MPI_Barrier without its communicator, a parallel region
+// Regions that promise a record: an MPI_Barrier without its communicator, a parallel region
 // without its team. Some writers know only that a call was made. Nothing can wait in it then, which
 // would look like a program where nobody waits; so it is counted as a loss.
 #pragma once

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "assemble/names/generated/generated_code.h"
+#include "trace/mpi_calls.h"
 
 namespace culprit::assemble {
 namespace {
@@ -79,10 +80,9 @@ bool tells_time(std::string_view function) {
 /// MPI's functions are calls of the program, even if no record says so, since they never wait.
 /// Returns their name in the standard; empty if this is none of them.
 std::string mpi_call(const Symbol& symbol, const SourceFrame& source) {
-  std::string_view name = source.function;
+  const std::string_view name = source.function;
   if (!symbol.stub && !symbol.module.starts_with("libmpi")) return "";
-  if (name.starts_with("PMPI_")) name.remove_prefix(1);
-  return name.starts_with("MPI_") ? std::string(name) : "";
+  return trace::mpi_call(name) != nullptr ? std::string(trace::name_to_programs(name)) : "";
 }
 
 /// Whether the code is from a header that culprit or NVTX gives to programs: it is not their own.

@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/result.h"
 #include "trace/device_apis.h"
+#include "trace/mpi_calls.h"
+#include "trace/openmp_names.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::assemble {
@@ -19,44 +20,6 @@ namespace {
 
 using trace::Paradigm;
 using trace::RegionRole;
-
-constexpr std::array<std::string_view, 17> kCollectives = {"Bcast",
-                                                           "Gather",
-                                                           "Gatherv",
-                                                           "Scatter",
-                                                           "Scatterv",
-                                                           "Allgather",
-                                                           "Allgatherv",
-                                                           "Alltoall",
-                                                           "Alltoallv",
-                                                           "Alltoallw",
-                                                           "Allreduce",
-                                                           "Reduce",
-                                                           "Scan",
-                                                           "Exscan",
-                                                           "Barrier",
-                                                           "Reduce_scatter",
-                                                           "Reduce_scatter_block"};
-
-constexpr std::array<std::string_view, 22> kPointToPoint = {
-    "Send",   "Bsend",  "Ssend",  "Rsend",   "Recv",     "Isend",
-    "Ibsend", "Issend", "Irsend", "Irecv",   "Sendrecv", "Sendrecv_replace",
-    "Mrecv",  "Imrecv", "Wait",   "Waitall", "Waitany",  "Waitsome",
-    "Probe",  "Mprobe", "Start",  "Startall"};
-
-template <size_t size>
-bool contains(const std::array<std::string_view, size>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-RegionRole role_of_mpi(std::string_view name) {
-  if (!name.starts_with("MPI_")) return RegionRole::function;
-  name.remove_prefix(4);
-  if (name == "Barrier") return RegionRole::barrier;
-  if (contains(kCollectives, name)) return RegionRole::collective;
-  if (contains(kPointToPoint, name)) return RegionRole::point_to_point;
-  return RegionRole::function;
-}
 
 /// What stands behind the '@': the source line, or the place in the function.
 std::string place_name(const Symbol& place) {
@@ -90,7 +53,7 @@ RegionId Regions::function(const SourceFrame& frame) {
 }
 
 RegionId Regions::mpi(std::string_view name) {
-  return intern({std::string(name), role_of_mpi(name), Paradigm::mpi, "", 0});
+  return intern({std::string(name), trace::role_of_mpi(name), Paradigm::mpi, "", 0});
 }
 
 size_t Regions::HashConstruct::operator()(const Construct& one) const {
@@ -112,8 +75,8 @@ RegionId Regions::openmp(std::string_view construct, RegionRole role, const Symb
 }
 
 RegionId Regions::intern_openmp(const Construct& construct) {
-  trace::Region region{fmt::format("!$omp {}", construct.name), construct.role, Paradigm::openmp,
-                       "", 0};
+  trace::Region region{fmt::format("{}{}", trace::kConstruct, construct.name), construct.role,
+                       Paradigm::openmp, "", 0};
   if (construct.place != nullptr) {
     region.name += " @" + place_name(*construct.place);
     region.file = construct.place->file;

@@ -430,8 +430,9 @@ std::vector<Need> NeedsOfMpi::for_world(ProcessId process, RawAwaits what) const
     const ProcessEnd& end = processes_[member.index()];
     if (member == process || is_in(member, what, trace::kRawCommWorld)) continue;
     if (init ? end.initialized : end.finalized) continue;
-    missing.push_back(need(member, fmt::format("for {} to enter {}", name(member),
-                                               init ? "MPI_Init" : "MPI_Finalize")));
+    missing.push_back(
+        need(member, init ? fmt::format("for {} to enter MPI_Init", name(member))
+                          : fmt::format("for {} to enter MPI_Finalize", name(member))));
   }
   return missing;
 }

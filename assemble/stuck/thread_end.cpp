@@ -10,10 +10,12 @@
 #include "assemble/openmp/ompt_names.h"
 #include "assemble/run/comms/epoch_ranks.h"
 #include "assemble/stuck/waiting_calls.h"
+#include "trace/mpi_calls.h"
 
 namespace culprit::assemble::stuck {
 namespace {
 
+using trace::MpiTrait;
 using trace::RawAwaits;
 using trace::RawGroup;
 using trace::RawKind;
@@ -129,7 +131,8 @@ class Walk {
         return;
       case RawKind::mpi_collective:
         // In its place the others may be in another.
-        if (const OpenCall* call = innermost(CallKind::mpi); call && call->name == "MPI_Finalize")
+        if (const OpenCall* call = innermost(CallKind::mpi);
+            call && is(*call, MpiTrait::ends_world))
           return;
         ++end_.done[{Channel::Kind::collective, record.as<raw::mpi_collective>().comm}];
         return;
@@ -145,7 +148,12 @@ class Walk {
   }
 
   /// It never waits for the receiver, so that who died in it was ended by an error.
-  static bool is_buffered(const OpenCall& call) { return call.name == "MPI_Bsend"; }
+  static bool is_buffered(const OpenCall& call) { return is(call, MpiTrait::buffered); }
+
+  static bool is(const OpenCall& call, MpiTrait trait) {
+    const trace::MpiCall* const known = trace::mpi_call(call.name);
+    return known != nullptr && known->is(trait);
+  }
 
   /// mpi_enter, device_enter.
   void begin_named(const RawRecord& record, CallKind kind) {

@@ -37,8 +37,8 @@ bool begins_with_one_of(std::string_view name, const std::string_view (&prefixes
 
 /// What the frames of a stack are.
 struct StackFacts {
-  const WaitingCall* call = nullptr;  ///< the outermost that the program calls
-  bool program = false;               ///< some of it is the program's
+  const trace::ThreadCall* call = nullptr;  ///< the outermost that the program calls
+  bool program = false;                     ///< some of it is the program's
   bool helper = false;  ///< a library that has threads of its own has begun the thread
 };
 
@@ -55,7 +55,7 @@ StackFacts facts_of(const ProcessCode& code, const std::vector<uint64_t>& stack)
       if (kind == CodeKind::user || kind == CodeKind::outlined) {
         facts.program = facts.program || (i < here.frames.size() && !here.frames[i].start);
       } else if (!facts.program) {
-        const WaitingCall* call = waiting_call(here.symbol->frames[i].function);
+        const trace::ThreadCall* call = waiting_call(here.symbol->frames[i].function);
         if (call != nullptr) facts.call = call;
       }
     }
@@ -96,7 +96,7 @@ uint32_t owner_of_rwlock(const ThreadLook& thread) {
 ThreadWait wait_of(const ThreadLook& thread, const StackFacts& facts) {
   const int operation = static_cast<int>(thread.args[1]) & FUTEX_CMD_MASK;
   ThreadWait wait;
-  wait.kind = facts.call != nullptr ? facts.call->kind : ThreadWait::Kind::word;
+  wait.kind = facts.call != nullptr ? kind_of(*facts.call) : ThreadWait::Kind::word;
   wait.shared = thread.object == look::kSharedMemory;
   wait.timed = thread.args[3] != 0;
   const bool inherits = operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2;

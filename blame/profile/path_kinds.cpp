@@ -9,6 +9,7 @@
 
 #include "blame/profile/start_up.h"
 #include "replay/ranks/exchange.h"
+#include "trace/mpi_calls.h"
 
 namespace culprit::blame {
 
@@ -20,7 +21,7 @@ using trace::RegionRole;
 
 PathKind kind_of(const trace::Region& region) {
   if (region.paradigm == Paradigm::mpi) {
-    return region.name.starts_with("MPI_File_") ? PathKind::io : PathKind::mpi;
+    return trace::is_mpi_call(region, trace::MpiKind::file) ? PathKind::io : PathKind::mpi;
   }
   if (region.paradigm != Paradigm::openmp) return PathKind::work;
   switch (region.role) {

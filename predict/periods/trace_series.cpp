@@ -15,6 +15,7 @@
 #include "predict/periods/grid.h"
 #include "predict/periods/path_tree.h"
 #include "predict/periods/period.h"
+#include "trace/mpi_calls.h"
 
 namespace culprit::predict {
 namespace {
@@ -204,7 +205,7 @@ class ThreadSink final : public trace::EventSink {
     return region.paradigm == trace::Paradigm::mpi;
   }
   static bool is_io(const trace::Region& region) {
-    return is_mpi(region) && region.name.starts_with("MPI_File_");
+    return trace::is_mpi_call(region, trace::MpiKind::file);
   }
 
   Sums& of(SeriesKind kind) { return with_steps(seen_.kinds[kind]); }

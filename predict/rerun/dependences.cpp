@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "trace/mpi_calls.h"
+
 namespace culprit::predict {
 
 using replay::Pattern;
@@ -135,10 +137,7 @@ uint64_t count_choices(const Run& run) {
   for (size_t p = 0; p < run.callpaths.size(); ++p) {
     const RegionId region = run.callpaths[CallPathId(p)].region;
     if (!region.valid()) continue;
-    const std::string_view name = run.regions[region.index()].name;
-    const bool chooses = name == "MPI_Waitany" || name == "MPI_Waitsome" || name == "MPI_Testany" ||
-                         name == "MPI_Testsome";
-    if (!chooses) continue;
+    if (!trace::is_mpi_call(run.regions[region.index()], trace::MpiTrait::chooses)) continue;
     for (LocationId id : run.locations) {
       const std::vector<uint64_t>& visits = run.visits[id.index()];
       if (p < visits.size()) choices += visits[p];

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "trace/mpi_calls.h"
+
 namespace culprit::replay {
 
 namespace {
@@ -23,24 +25,14 @@ uint64_t operation_number(LocationId location, uint32_t op) {
 }  // namespace
 
 AskingRegion asking_region_of(std::string_view name) {
-  enum class How : uint8_t { test, poll, probe, spin };
-  struct Row {
-    std::string_view name;
-    How how;
-  };
-  constexpr Row kRows[] = {
-#define ASKING(name, how) {name, How::how},
-#include "trace/mpi_asking.def"
-#undef ASKING
-  };
-  for (const Row& row : kRows) {
-    if (row.name != name) continue;
-    return {.polls = row.how == How::test || row.how == How::poll,
-            .tests = row.how == How::test,
-            .probes = row.how == How::probe,
-            .spins = row.how == How::spin};
-  }
-  return {};
+  using trace::MpiTrait;
+  const trace::MpiCall* const call = trace::mpi_call(name);
+  if (call == nullptr) return {};
+  const bool tests = call->is(MpiTrait::tests);
+  return {.polls = tests || call->is(MpiTrait::polls),
+          .tests = tests,
+          .probes = call->is(MpiTrait::probes),
+          .spins = call->is(MpiTrait::spins)};
 }
 
 ProbeFinder::ProbeFinder(const Run& run, ProcessId process) : run_(run) {

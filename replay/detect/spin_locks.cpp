@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "replay/ranks/exchange.h"
+#include "trace/mpi_calls.h"
 
 namespace culprit::replay {
 
@@ -50,7 +51,7 @@ class SpinFinder {
   SpinFinder(const Run& run, ProcessId process, std::vector<Spin>& found)
       : run_(run), process_(process), found_(found) {
     for (const trace::Region& region : run.regions) {
-      tries_.push_back(region.name == "MPI_Compare_and_swap" || region.name == "MPI_Fetch_and_op");
+      tries_.push_back(trace::is_mpi_call(region, trace::MpiTrait::tries_lock));
     }
   }
 

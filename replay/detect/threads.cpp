@@ -6,30 +6,43 @@
 // ended. Where no thread did during the call, the cause is unknown or the call timed out: no wait
 // state. A thread and its creator synchronise when it is created; until then the creator is
 // accountable for it. A forked process is created by the thread that forks it.
-#include <string_view>
 #include <vector>
 
 #include "base/parallel.h"
 #include "replay/detect/detection.h"
 #include "replay/match/threads/thread_wakes.h"
 #include "trace/objects.h"
+#include "trace/thread_calls.h"
 
 namespace culprit::replay {
 
 namespace {
 
 /// Returns the pattern of a wait for an object in memory, which follows from the call.
-Pattern pattern_of_call(std::string_view call) {
-  if (call.starts_with("pthread_join")) return pattern("thread.join");
-  if (call.starts_with("pthread_cond")) return pattern("thread.condition");
-  if (call.starts_with("sem_")) return pattern("thread.semaphore");
-  if (call.starts_with("pthread_barrier")) return pattern("thread.barrier");
-  if (call.starts_with("pthread_once")) return pattern("thread.once");
-  if (call.starts_with("futex")) return pattern("thread.futex");
+Pattern pattern_of_call(const trace::ThreadCall* call) {
+  if (call == nullptr) return pattern("thread.lock");
+  switch (call->kind) {
+    case trace::ThreadCallKind::join:
+      return pattern("thread.join");
+    case trace::ThreadCallKind::condition:
+      return pattern("thread.condition");
+    case trace::ThreadCallKind::semaphore:
+      return pattern("thread.semaphore");
+    case trace::ThreadCallKind::barrier:
+      return pattern("thread.barrier");
+    case trace::ThreadCallKind::once:
+      return pattern("thread.once");
+    case trace::ThreadCallKind::futex:
+      return pattern("thread.futex");
+    case trace::ThreadCallKind::mutex:
+    case trace::ThreadCallKind::rwlock:
+    case trace::ThreadCallKind::openmp_lock:
+      break;
+  }
   return pattern("thread.lock");
 }
 
-Pattern pattern_of(uint64_t object, std::string_view call) {
+Pattern pattern_of(uint64_t object, const trace::Region& region) {
   switch (trace::kind_of(object)) {
     case trace::ObjectKind::pipe:
     case trace::ObjectKind::opening:
@@ -46,7 +59,7 @@ Pattern pattern_of(uint64_t object, std::string_view call) {
     case trace::ObjectKind::shared:
       break;
   }
-  return pattern_of_call(call);
+  return pattern_of_call(trace::thread_call(region));
 }
 
 /// Of one process.
@@ -101,9 +114,8 @@ class ThreadWaitDetector {
       return;
     }
     const RegionId region = run_.callpaths[call.path].region;
-    const std::string_view name = run_.regions[region.index()].name;
-    out_.at(waiter).wait(pattern_of(awaited.object, name), call.path, call.enter, call.leave,
-                         wake->time, wake->by);
+    const Pattern why = pattern_of(awaited.object, run_.regions[region.index()]);
+    out_.at(waiter).wait(why, call.path, call.enter, call.leave, wake->time, wake->by);
     box_.meet(waiter, wake->by, wake->time);
   }
 

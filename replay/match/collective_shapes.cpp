@@ -6,25 +6,33 @@
 #include "replay/match/collective_shapes.h"
 
 #include <algorithm>
-#include <string_view>
+
+#include "trace/mpi_calls.h"
 
 namespace culprit::replay {
 
 namespace {
 
-/// Freeing a communicator waits for no member, MPI_Finalize does.
-CollectiveKind kind_of_handles(bool makes, std::string_view name) {
-  if (makes) {
-    const bool init = name == "MPI_Init" || name == "MPI_Init_thread";
-    return {Shape::all_to_all, init, init};
-  }
-  if (name == "MPI_Finalize") return {Shape::all_to_all};
-  const bool flushes = name == "MPI_File_close" || name == "MPI_Win_free";
-  return {flushes ? Shape::all_to_all : Shape::none, false, true};
+using trace::MpiTrait;
+
+/// Whether the operation was begun in such a call; none: outside of MPI's calls.
+bool is(const trace::MpiCall* call, MpiTrait trait) {
+  return call != nullptr && call->is(trait);
 }
 
-/// Of an operation that was begun in the call `name`, which matters where `op` leaves it open.
-CollectiveKind kind_of(trace::CollectiveOp op, std::string_view name) {
+CollectiveKind kind_of_making(const trace::MpiCall* call) {
+  const bool init = is(call, MpiTrait::starts_world);
+  return {Shape::all_to_all, init, init};
+}
+
+/// Freeing a communicator waits for no member, MPI_Finalize does.
+CollectiveKind kind_of_freeing(const trace::MpiCall* call) {
+  if (is(call, MpiTrait::ends_world)) return {Shape::all_to_all};
+  return {is(call, MpiTrait::frees_together) ? Shape::all_to_all : Shape::none, false, true};
+}
+
+/// Of an operation that was begun in `call`, which matters where `op` leaves it open.
+CollectiveKind kind_of(trace::CollectiveOp op, const trace::MpiCall* call) {
   using Op = trace::CollectiveOp;
   switch (op) {
     case Op::barrier:
@@ -50,13 +58,15 @@ CollectiveKind kind_of(trace::CollectiveOp op, std::string_view name) {
     case Op::reduce_scatter_block:
       return {Shape::all_to_all};
     case Op::create_handle:
-      return kind_of_handles(true, name);
+      return kind_of_making(call);
     case Op::destroy_handle:
-      return kind_of_handles(false, name);
+      return kind_of_freeing(call);
     case Op::neighbor:
       return {Shape::neighbors};
     case Op::other:
-      return {name.starts_with("MPI_File_") ? Shape::all_to_all : Shape::none, false, true};
+      return {
+          call != nullptr && call->kind == trace::MpiKind::file ? Shape::all_to_all : Shape::none,
+          false, true};
   }
   return {};
 }
@@ -74,9 +84,9 @@ CollectiveKind CollectiveShapes::of(std::span<const Part> parts) const {
   if (run_.is_window(parts[0].op->comm)) return {Shape::fence, false, true};
   const CallPathId path = parts[0].posted.path;
   const RegionId region = path.valid() ? run_.callpaths[path].region : RegionId::none();
-  std::string_view name;
-  if (region.valid()) name = run_.regions[region.index()].name;
-  return kind_of(parts[0].op->op, name);
+  const trace::MpiCall* call = nullptr;
+  if (region.valid()) call = trace::mpi_call(run_.regions[region.index()]);
+  return kind_of(parts[0].op->op, call);
 }
 
 bool CollectiveShapes::sparse(std::span<const Part> parts) {

@@ -49,7 +49,7 @@ struct ProbeFacts {
   }
 };
 
-/// How a region asks for what it wants (trace/mpi_asking.def).
+/// How a region asks for what it wants (trace/mpi_calls.def).
 struct AskingRegion {
   bool polls = false;   ///< returns without it, if there is nothing
   bool tests = false;   ///< of these: completes it, if there is something

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "trace/pseudo_regions.h"
+#include "trace/thread_calls.h"
 
 namespace culprit::replay {
 
@@ -17,20 +18,9 @@ namespace {
 
 constexpr double kSleeps = 0.9;  ///< of its time
 
-constexpr std::string_view kNaps[] = {"sleep",
-                                      "usleep",
-                                      "nanosleep",
-                                      "clock_nanosleep",
-                                      "poll",
-                                      "ppoll",
-                                      "select",
-                                      "pselect",
-                                      "epoll_wait",
-                                      "epoll_pwait",
-                                      "pthread_cond_timedwait",
-                                      "pthread_cond_clockwait",
-                                      "sem_timedwait",
-                                      "sem_clockwait"};
+constexpr std::string_view kNaps[] = {"sleep",      "usleep",     "nanosleep", "clock_nanosleep",
+                                      "poll",       "ppoll",      "select",    "pselect",
+                                      "epoll_wait", "epoll_pwait"};
 
 /// "poll" of "(blocked in poll on a pipe)"; anything else as it is.
 std::string_view call_of(std::string_view region) {
@@ -38,6 +28,14 @@ std::string_view call_of(std::string_view region) {
   if (!is_blocked) return region;
   const std::string_view call = trace::rest_of_family(region);
   return call.substr(0, call.find(' '));
+}
+
+/// Threads sleep until somebody wakes them or their time is up.
+bool is_timed_sleep(std::string_view call) {
+  const trace::ThreadCall* const known = trace::thread_call(call);
+  return known != nullptr && known->how == trace::ThreadCallHow::timed &&
+         (known->kind == trace::ThreadCallKind::condition ||
+          known->kind == trace::ThreadCallKind::semaphore);
 }
 
 /// Whether a region stands for a call in which the thread slept for whatever reason.
@@ -49,7 +47,9 @@ bool is_sleep(const trace::Region& region) {
 bool is_join(const Run& run, const Call& call) {
   if (!call.path.valid()) return false;
   const RegionId region = run.callpaths[call.path].region;
-  return region.valid() && run.regions[region.index()].name.starts_with("pthread_join");
+  if (!region.valid()) return false;
+  const trace::ThreadCall* const known = trace::thread_call(run.regions[region.index()]);
+  return known != nullptr && known->kind == trace::ThreadCallKind::join;
 }
 
 /// Whether another thread of the process waited for this object, but in a join.
@@ -122,8 +122,8 @@ std::vector<bool> nap_regions(const Run& run) {
   for (const trace::Region& region : run.regions) {
     const bool is_call = region.file.empty();  // no function of the program's own
     const std::string_view call = call_of(region.name);
-    naps.push_back(is_call &&
-                   std::find(std::begin(kNaps), std::end(kNaps), call) != std::end(kNaps));
+    const bool sleeps = std::find(std::begin(kNaps), std::end(kNaps), call) != std::end(kNaps);
+    naps.push_back(is_call && (sleeps || is_timed_sleep(call)));
   }
   return naps;
 }

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "trace/thread_calls.h"
+
 namespace culprit::replay {
 
 namespace {
@@ -39,10 +41,14 @@ OpenmpRegion openmp_region_of(const trace::Region& region) {
 }
 
 bool waits_for_mutex(const trace::Region& region) {
-  const auto begins = [&](std::string_view part) { return region.name.starts_with(part); };
-  if (begins("omp_test_") || begins("pthread_mutex_try") || begins("pthread_cond")) return false;
+  using trace::ThreadCallKind;
+  const trace::ThreadCall* const call = trace::thread_call(region);
+  if (call != nullptr &&
+      (call->how == trace::ThreadCallHow::tries || call->kind == ThreadCallKind::condition)) {
+    return false;
+  }
   return region.role == trace::RegionRole::lock || region.role == trace::RegionRole::critical ||
-         begins("omp_set_lock") || begins("omp_set_nest_lock");
+         (call != nullptr && call->kind == ThreadCallKind::openmp_lock);
 }
 
 // --- regions ------------------------------------------------------------------------------------

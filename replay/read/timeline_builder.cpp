@@ -6,30 +6,22 @@
 #include "replay/read/timeline_builder.h"
 
 #include <algorithm>
-#include <string_view>
 
+#include "trace/mpi_calls.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::replay {
 
 namespace {
 
-bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> prefixes) {
-  for (std::string_view prefix : prefixes) {
-    if (name.substr(0, prefix.size()) == prefix) return true;
-  }
-  return false;
-}
-
-/// Some writers give barriers of a team no paradigm; MPI's and devices' are none of OpenMP.
+/// Some writers give barriers of a team no paradigm; the barriers of MPI and devices have theirs.
 bool is_omp_barrier(const trace::Region& region) {
   using trace::Paradigm;
   const bool barrier = region.role == trace::RegionRole::barrier ||
                        region.role == trace::RegionRole::implicit_barrier;
   const bool untold = region.paradigm == Paradigm::unknown || region.paradigm == Paradigm::user ||
                       region.paradigm == Paradigm::compiler;
-  return barrier && (region.paradigm == Paradigm::openmp ||
-                     (untold && !starts_with_any(region.name, {"MPI_"})));
+  return barrier && (region.paradigm == Paradigm::openmp || untold);
 }
 
 bool is_stream(const trace::Location& location) {
@@ -46,10 +38,10 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
   traits.reserve(definitions.regions.size());
   for (const trace::Region& region : definitions.regions) {
     const bool not_recorded = region.name == trace::kNotRecorded;
+    const trace::MpiCall* const call = trace::mpi_call(region);
     traits.push_back({
-        .test = not_recorded || asking_region_of(region.name).tests,
-        .never_blocks = not_recorded || starts_with_any(region.name, {"MPI_Bsend", "MPI_Ibsend",
-                                                                      "MPI_Rsend", "MPI_Irsend"}),
+        .test = not_recorded || asking_region_of(trace::name_of_mpi(region)).tests,
+        .never_blocks = not_recorded || (call != nullptr && call->never_blocks()),
         .omp_barrier = is_omp_barrier(region),
         .parallel = region.role == trace::RegionRole::parallel,
         .stage =
@@ -60,7 +52,7 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
         .waits_for_mutex = waits_for_mutex(region),
         .openmp = openmp_region_of(region),
         .device = devices_untold ? device_call_of(region) : DeviceCall::none,
-        .asking = asking_region_of(region.name),
+        .asking = asking_region_of(trace::name_of_mpi(region)),
     });
   }
   return traits;

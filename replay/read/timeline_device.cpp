@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "replay/read/timeline_builder.h"
+#include "trace/device_apis.h"
+#include "trace/device_calls.h"
 
 namespace culprit::replay {
 
@@ -33,10 +35,15 @@ constexpr std::pair<std::string_view, DeviceCall> kCalls[] = {
 DeviceCall device_call_of(const trace::Region& region) {
   std::string_view name = region.name;
   if (region.paradigm == trace::Paradigm::opencl) {
-    return name == "clFinish" ? DeviceCall::wait_queue : DeviceCall::none;
+    const bool finishes = trace::is_device_call(name, trace::DeviceTrait::finishes);
+    return finishes ? DeviceCall::wait_queue : DeviceCall::none;
   }
-  if (region.paradigm != trace::Paradigm::cuda || !name.starts_with("cu")) return DeviceCall::none;
-  name.remove_prefix(name.starts_with("cuda") ? 4 : 2);
+  constexpr trace::DeviceApiText kCuda = trace::text(trace::DeviceApi::cuda);
+  if (region.paradigm != kCuda.paradigm || !name.starts_with(kCuda.calls)) return DeviceCall::none;
+  name.remove_prefix(kCuda.calls.size());
+  constexpr std::string_view kRuntime =
+      "da";  // cudaLaunchKernel, where the driver has cuLaunchKernel
+  if (name.starts_with(kRuntime)) name.remove_prefix(kRuntime.size());
   if (const size_t version = name.rfind("_v"); version != std::string_view::npos) {
     name = name.substr(0, version);
   }

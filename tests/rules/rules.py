@@ -11,12 +11,12 @@ import shutil
 import subprocess
 import sys
 
-import asking
 import dependencies
 import files
 import findings_doc
 import losses_doc
 import mentions
+import mpi_calls
 import page
 import patterns_doc
 import prose
@@ -370,7 +370,7 @@ RULES = {
     "mentions": lambda tree: mentions.check(tree, includes_of),
     "width": check_width,
     "patterns": check_patterns,
-    "asking": asking.check,
+    "mpi_calls": mpi_calls.check,
     "settings": check_settings,
     "variables": check_variables,
     "findings": check_findings,

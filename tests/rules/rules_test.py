@@ -41,12 +41,16 @@ class Rules(unittest.TestCase):
         self.assertTrue(breaches("patterns", replay__model__wait_patterns_dot_def=table))
         self.assertFalse(breaches("patterns", base__a_dot_cpp="x"))
 
-    def test_asking(self):
-        calls = "# no row\nMPI_Test : test : request flag status\nMPI_Send MPI_New : send : - count\n"
-        table = '// ASKING(name, how)\nASKING("MPI_Test", test)\n'
-        self.assertFalse(breaches("asking", trace__mpi_asking_dot_def=table, collector__mpi__calls_dot_txt=calls))
-        for wrong in ("", 'ASKING("MPI_Test", probe)', table + 'ASKING("MPI_Send", test)'):
-            self.assertTrue(breaches("asking", trace__mpi_asking_dot_def=wrong, collector__mpi__calls_dot_txt=calls))
+    def test_mpi_calls(self):
+        calls = "# no row\nMPI_Test : test : request flag status\nMPI_Send MPI_New : send : - count\nMPI_W* : local :\n"
+        table = ('// MPI_CALL(name, kind)\nMPI_TRAIT(tests, "x")\nMPI_CALL("MPI_Test", request, tests)\n'
+                 'MPI_CALL("MPI_New", point_to_point)\n')
+        good = table + 'MPI_CALL("MPI_Send", point_to_point, buffered)\n'
+        self.assertFalse(breaches("mpi_calls", trace__mpi_calls_dot_def=good, collector__mpi__calls_dot_txt=calls))
+        for wrong in ("", table, good.replace(", tests", ""), good.replace(", tests", ", probes"),
+                      table + 'MPI_CALL("MPI_Send", request)', table + 'MPI_CALL("MPI_Send", point_to_point, tests)',
+                      table + 'MPI_CALL("MPI_Send", point_to_point, starts)'):
+            self.assertTrue(breaches("mpi_calls", trace__mpi_calls_dot_def=wrong, collector__mpi__calls_dot_txt=calls))
 
     def test_settings(self):
         table = ('// SETTING(id, no row)\nSETTING(a, program, number(1, 9), "3", "-a,--all", "CULPRIT_A",\n'

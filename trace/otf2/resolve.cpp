@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "trace/mpi_calls.h"
 #include "trace/otf2/definitions.h"
 #include "trace/otf2/names.h"
 #include "trace/valid_names.h"
@@ -145,26 +146,33 @@ bool names_a_file(const std::string& file) {
 }
 
 /// OTF2 has one record for what these calls do; their region says which it was.
-RmaTraits rma_traits(std::string_view name) {
-  const auto is = [&](std::string_view call) { return name == call; };
+RmaTraits rma_traits(const Region& region) {
   RmaTraits traits;
-  if (!name.starts_with("MPI_Win_")) return traits;
-  if (is("MPI_Win_start")) traits.epoch = RmaEpoch::start;
-  if (is("MPI_Win_complete")) traits.epoch = RmaEpoch::complete;
-  if (is("MPI_Win_post")) traits.epoch = RmaEpoch::post;
-  if (is("MPI_Win_wait") || is("MPI_Win_test")) traits.epoch = RmaEpoch::wait;
-  if (is("MPI_Win_flush") || is("MPI_Win_flush_all")) traits.sync = RmaSyncKind::flush;
-  if (is("MPI_Win_flush_local") || is("MPI_Win_flush_local_all")) {
-    traits.sync = RmaSyncKind::flush_local;
-  }
+  const MpiCall* const call = mpi_call(region);
+  if (call == nullptr) return traits;
+  if (call->is(MpiTrait::epoch_start)) traits.epoch = RmaEpoch::start;
+  if (call->is(MpiTrait::epoch_complete)) traits.epoch = RmaEpoch::complete;
+  if (call->is(MpiTrait::epoch_post)) traits.epoch = RmaEpoch::post;
+  if (call->is(MpiTrait::epoch_wait)) traits.epoch = RmaEpoch::wait;
+  if (call->is(MpiTrait::flush)) traits.sync = RmaSyncKind::flush;
+  if (call->is(MpiTrait::flush_local)) traits.sync = RmaSyncKind::flush_local;
   return traits;
 }
 
 /// TAU writes "MPI_Send()".
 std::string name_of_call(std::string name) {
   constexpr std::string_view kEnd = "()";
-  if (name.starts_with("MPI_") && name.ends_with(kEnd)) name.resize(name.size() - kEnd.size());
+  const std::string_view call = std::string_view(name).substr(0, name.rfind(kEnd));
+  if (name.ends_with(kEnd) && mpi_call(call) != nullptr) name.resize(call.size());
   return name;
+}
+
+/// Some writers take all that they record for functions of the program; but those have a file.
+Paradigm paradigm_of(const Region& region) {
+  const bool untold = region.paradigm == Paradigm::unknown || region.paradigm == Paradigm::user ||
+                      region.paradigm == Paradigm::compiler;
+  return untold && region.file.empty() && mpi_call(region.name) != nullptr ? Paradigm::mpi
+                                                                           : region.paradigm;
 }
 
 void Resolver::regions() {
@@ -179,7 +187,8 @@ void Resolver::regions() {
     if (region.file == "CUDA_KERNEL") region.role = RegionRole::kernel;
     if (raw.line == 0 && !names_a_file(region.file)) region.file.clear();
     if (raw.line == OTF2_UNDEFINED_UINT32) region.line = 0;
-    out_.tables.rma_traits.push_back(rma_traits(region.name));
+    region.paradigm = paradigm_of(region);
+    out_.tables.rma_traits.push_back(rma_traits(region));
     out_.tables.promises.push_back(promise_of(region));
     regions.push_back(std::move(region));
     out_.tables.roles.push_back(raw.role);

@@ -18,6 +18,7 @@
 #include "predict/rerun/dependences.h"
 #include "replay/detect/find_probed.h"
 #include "replay/match/messages.h"
+#include "trace/mpi_calls.h"
 
 namespace culprit::predict {
 
@@ -27,6 +28,7 @@ using replay::Call;
 using replay::CallRef;
 using replay::MatchedMessage;
 using replay::Run;
+using trace::MpiTrait;
 
 /// Messages of this size are handed over only when the receiver is there, on one node and between
 /// nodes, unless a run shows otherwise: about the largest limit that Open MPI and MPICH set
@@ -254,12 +256,15 @@ std::vector<SendMode> modes_of(const Run& run) {
   bool makes_synchronous = false;  // traces may define functions that nobody calls
   for (size_t i = 0; i < run.callpaths.size(); ++i) {
     const RegionId region = run.callpaths[CallPathId(i)].region;
-    makes_synchronous |= region.valid() && run.regions[region.index()].name == "MPI_Ssend_init";
+    if (!region.valid()) continue;
+    const trace::MpiCall* const call = trace::mpi_call(run.regions[region.index()]);
+    makes_synchronous |=
+        call != nullptr && call->is(MpiTrait::synchronous) && call->is(MpiTrait::persistent);
   }
   std::vector<SendMode> modes;
   for (const trace::Region& region : run.regions) {
-    const bool starts = region.name == "MPI_Start" || region.name == "MPI_Startall";
-    const bool synchronous = region.name == "MPI_Ssend" || region.name == "MPI_Issend";
+    const bool starts = trace::is_mpi_call(region, MpiTrait::starts);
+    const bool synchronous = trace::is_mpi_call(region, MpiTrait::synchronous);
     modes.push_back(synchronous                   ? SendMode::synchronous
                     : starts && makes_synchronous ? SendMode::either
                                                   : SendMode::ordinary);

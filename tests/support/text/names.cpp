@@ -5,6 +5,8 @@
 #include "tests/support/text/names.h"
 
 #include "trace/device_apis.h"
+#include "trace/mpi_calls.h"
+#include "trace/openmp_names.h"
 
 #include <charconv>
 #include <cmath>
@@ -70,10 +72,10 @@ bool is_rooted(CollectiveOp op) {
 Region region_from_name(std::string_view name) {
   auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   Region region{std::string(name), RegionRole::function, Paradigm::user, {}, 0};
-  if (starts_with(name, "MPI_")) {
+  if (mpi_call(name) != nullptr) {
     region.paradigm = Paradigm::mpi;
-    region.role = name == "MPI_Barrier" ? RegionRole::barrier : RegionRole::function;
-  } else if (starts_with(name, "!$omp")) {
+    region.role = role_of_mpi(name);
+  } else if (starts_with(name, kConstruct)) {
     region.paradigm = Paradigm::openmp;
     region.role = has("implicit barrier") ? RegionRole::implicit_barrier
                   : has("barrier")        ? RegionRole::barrier
