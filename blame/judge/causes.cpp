@@ -11,7 +11,10 @@
 #include <tuple>
 #include <utility>
 
+#include "blame/findings/function_id.h"
+#include "blame/findings/path_meaning.h"
 #include "blame/profile/start_up.h"
+#include "trace/device_calls.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::blame {
@@ -29,40 +32,38 @@ constexpr double kCarriesIt = 0.5;
 constexpr double kHalf = 0.5;
 
 using Place = std::pair<CallPathId, LocationId>;
-using FunctionId = size_t;
+using FunctionNumber = size_t;  ///< of those that somebody answers for
 
 /// Maps call paths to the functions that they end in. A pseudo-region is a part of its caller, and
 /// so is time in calls that sleep.
 class Functions {
  public:
   explicit Functions(const Findings& findings) : findings_(findings) {
-    constexpr FunctionId kAnyCaller = SIZE_MAX;
-    std::map<std::tuple<std::string_view, std::string_view, uint32_t, FunctionId>, FunctionId>
-        numbers;
+    constexpr FunctionNumber kAnyCaller = SIZE_MAX;
+    std::map<std::pair<FunctionId, FunctionNumber>, FunctionNumber> numbers;
     for (const FoundCallPath& path : findings.callpaths) {
       if (is_in_call_of_system(path)) {
         of_.push_back(of(path.parent));
         continue;
       }
       const bool part = trace::pseudo_region(path.region) != nullptr && path.parent.valid();
-      const FunctionId caller = part ? of(path.parent) : kAnyCaller;
-      const auto [known, fresh] =
-          numbers.try_emplace({path.region, path.file, path.line, caller}, numbers.size());
+      const FunctionNumber caller = part ? of(path.parent) : kAnyCaller;
+      const auto [known, fresh] = numbers.try_emplace({function_of(path), caller}, numbers.size());
       of_.push_back(known->second);
     }
   }
-  FunctionId of(CallPathId path) const { return of_[path.index()]; }
+  FunctionNumber of(CallPathId path) const { return of_[path.index()]; }
   CallPathId parent(CallPathId path) const { return findings_.callpaths[path.index()].parent; }
 
  private:
   const Findings& findings_;
-  std::vector<FunctionId> of_;  // by CallPathId
+  std::vector<FunctionNumber> of_;  // by CallPathId
 };
 
 /// Constructs and calls nest without recursing, and a pseudo-region is no function.
-bool may_recurse(std::string_view region) {
-  return !region.starts_with("!$omp") && !region.starts_with("MPI_") &&
-         trace::pseudo_region(region) == nullptr;
+bool may_recurse(const FoundCallPath& path) {
+  return !is_of(path, trace::Paradigm::openmp) && !is_of(path, trace::Paradigm::mpi) &&
+         trace::pseudo_region(path.region) == nullptr;
 }
 
 /// Redirects costs of delays from calls that wait to the causes of those waits.
@@ -80,7 +81,7 @@ class RedirectedCosts {
     for (const FoundVictim& row : findings.victims) {
       if (is_of_start_up(findings, row.delay_callpath, row.pattern)) continue;
       if (row.time_s <= 0) continue;
-      if (!waits_for_others(findings.callpaths[row.wait_callpath.index()].region)) continue;
+      if (!waits_for_others(findings.callpaths[row.wait_callpath.index()])) continue;
       Call& call = calls_[{row.wait_callpath, row.wait_location}];
       call.behind.push_back({{row.delay_callpath, row.delay_location}, row.time_s, {}});
       call.known_s += row.time_s;
@@ -160,7 +161,7 @@ class Recursions {
   Recursions(const Findings& findings, const Functions& functions,
              const std::vector<RedirectedCosts::Part>& parts)
       : outermost_(findings.callpaths.size()) {
-    const std::set<FunctionId> recursive = recursive_functions(findings, functions, parts);
+    const std::set<FunctionNumber> recursive = recursive_functions(findings, functions, parts);
     if (recursive.empty()) return;
     for (size_t i = 0; i < outermost_.size(); ++i) {  // parents come first
       const CallPathId path(i), parent = functions.parent(path);
@@ -174,26 +175,26 @@ class Recursions {
  private:
   /// Returns functions with at least half of their cost below nested calls. Otherwise a driver that
   /// is occasionally called once more would be charged with the whole program.
-  static std::set<FunctionId> recursive_functions(const Findings& findings,
-                                                  const Functions& functions,
-                                                  const std::vector<RedirectedCosts::Part>& parts) {
+  static std::set<FunctionNumber> recursive_functions(const Findings& findings,
+                                                      const Functions& functions,
+                                                      const std::vector<RedirectedCosts::Part>& parts) {
     std::vector<double> costs(findings.callpaths.size());
     for (const RedirectedCosts::Part& part : parts) costs[part.place.first.index()] += part.cost_s;
     struct Below {
       double once_s = 0, again_s = 0;
     };
-    std::map<FunctionId, Below> below;
+    std::map<FunctionNumber, Below> below;
     for (size_t i = 0; i < costs.size(); ++i) {
       if (costs[i] == 0) continue;
-      std::map<FunctionId, unsigned> calls;
+      std::map<FunctionNumber, unsigned> calls;
       for (CallPathId at(i); at.valid(); at = functions.parent(at)) {
-        if (may_recurse(findings.callpaths[at.index()].region)) ++calls[functions.of(at)];
+        if (may_recurse(findings.callpaths[at.index()])) ++calls[functions.of(at)];
       }
       for (const auto& [function, count] : calls) {
         (count > 1 ? below[function].again_s : below[function].once_s) += costs[i];
       }
     }
-    std::set<FunctionId> recursive;
+    std::set<FunctionNumber> recursive;
     for (const auto& [function, cost] : below) {
       const double all_s = cost.once_s + cost.again_s;
       if (cost.again_s > 0 && cost.again_s >= kRecurses * all_s) recursive.insert(function);
@@ -256,7 +257,7 @@ class Grouping {
     find_carriers();
     for (const RedirectedCosts::Part& part : parts_) {
       const CallPathId outermost = recursions_.outermost(part.place.first);
-      const FunctionId leaf = functions_.of(part.place.first);
+      const FunctionNumber leaf = functions_.of(part.place.first);
       if (!outermost.valid() || carriers_.contains({functions_.of(outermost), leaf})) {
         sums_[{leaf, false}].add(part);
         continue;
@@ -272,12 +273,12 @@ class Grouping {
  private:
   /// Finds functions that carry the greater part of the cost below a recursive one.
   void find_carriers() {
-    std::map<FunctionId, double> whole;
-    std::map<std::pair<FunctionId, FunctionId>, double> by_leaf;
+    std::map<FunctionNumber, double> whole;
+    std::map<std::pair<FunctionNumber, FunctionNumber>, double> by_leaf;
     for (const RedirectedCosts::Part& part : parts_) {
       const CallPathId outermost = recursions_.outermost(part.place.first);
       if (!outermost.valid()) continue;
-      const FunctionId top = functions_.of(outermost), leaf = functions_.of(part.place.first);
+      const FunctionNumber top = functions_.of(outermost), leaf = functions_.of(part.place.first);
       whole[top] += part.cost_s;
       if (leaf != top) by_leaf[{top, leaf}] += part.cost_s;
     }
@@ -289,8 +290,8 @@ class Grouping {
   const Functions functions_;
   const std::vector<RedirectedCosts::Part> parts_;
   const Recursions recursions_;
-  std::set<std::pair<FunctionId, FunctionId>> carriers_;
-  std::map<std::pair<FunctionId, bool>, Sum> sums_;
+  std::set<std::pair<FunctionNumber, FunctionNumber>> carriers_;
+  std::map<std::pair<FunctionNumber, bool>, Sum> sums_;
 };
 
 }  // namespace
@@ -301,7 +302,7 @@ std::vector<Cause> causes(const Findings& findings) {
 
 std::vector<Cause> causes_of(const Findings& findings, std::string_view pattern) {
   const Functions functions(findings);
-  std::map<FunctionId, Sum> sums;
+  std::map<FunctionNumber, Sum> sums;
   for (const FoundDelay& row : findings.delays) {
     if (row.pattern != pattern) continue;
     sums[functions.of(row.callpath)].add(
@@ -323,7 +324,7 @@ CommonCaller common_caller(const Findings& findings) {
     size_t depth = 0;
     CallPathId example;
   };
-  std::map<FunctionId, Inclusive> sums;
+  std::map<FunctionNumber, Inclusive> sums;
   std::vector<double> costs(findings.callpaths.size());
   double all_s = 0;
   for (const FoundDelay& row : findings.delays) {
@@ -335,9 +336,9 @@ CommonCaller common_caller(const Findings& findings) {
     if (costs[i] <= 0) continue;
     std::vector<CallPathId> chain;
     for (CallPathId at(i); at.valid(); at = functions.parent(at)) chain.push_back(at);
-    std::set<FunctionId> seen;
+    std::set<FunctionNumber> seen;
     for (size_t above = 0; above + 1 < chain.size(); ++above) {  // but for the root
-      const FunctionId function = functions.of(chain[above]);
+      const FunctionNumber function = functions.of(chain[above]);
       if (!seen.insert(function).second) continue;
       Inclusive& sum = sums[function];
       sum.cost_s += costs[i];
@@ -358,17 +359,13 @@ CommonCaller common_caller(const Findings& findings) {
 
 bool is_in_call_of_system(const FoundCallPath& path) {
   if (!path.parent.valid()) return false;
-  return path.model == "pthread" || trace::is_part_of_caller(path.region);
+  return is_of(path, trace::Paradigm::pthread) || trace::is_part_of_caller(path.region);
 }
 
-bool waits_for_others(std::string_view region) {
-  if (region.starts_with("MPI_")) return true;
-  if (region.starts_with("!$omp")) {
-    return region.find("barrier") != region.npos || region.find("taskwait") != region.npos;
-  }
-  const bool of_device = region.starts_with("cu") || region.starts_with("cl");
-  return of_device && (region.find("Synchronize") != region.npos || region == "clFinish" ||
-                       region == "clWaitForEvents");
+bool waits_for_others(const FoundCallPath& path) {
+  if (is_of(path, trace::Paradigm::mpi)) return true;
+  if (is_team_barrier(path) || is_task_wait(path)) return true;
+  return is_of_device(path) && trace::is_device_call(path.region, trace::DeviceTrait::waits);
 }
 
 }  // namespace culprit::blame

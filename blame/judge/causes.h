@@ -59,6 +59,6 @@ CommonCaller common_caller(const Findings& findings);
 bool is_in_call_of_system(const FoundCallPath& path);
 
 /// Returns whether the purpose of a call is to wait for others.
-bool waits_for_others(std::string_view region);
+bool waits_for_others(const FoundCallPath& path);
 
 }  // namespace culprit::blame

@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 
+#include "blame/findings/function_id.h"
 #include "blame/profile/start_up.h"
 
 namespace culprit::blame {
@@ -30,13 +31,9 @@ constexpr double kMuchWaiting = 0.05;
 constexpr double kMostMessages = 0.5;
 constexpr uint64_t kManyMessages = 100;
 
-/// A function at its place in the source, whatever path leads there: one thing that a developer can
-/// change.
-using Code = std::tuple<std::string, std::string, uint32_t>;
-Code code_of(const Findings& findings, CallPathId path) {
-  if (!path.valid()) return {};
-  const FoundCallPath& row = findings.callpaths[path.index()];
-  return {row.region, row.file, row.line};
+/// None: a function of no name.
+FunctionId function_at(const Findings& findings, CallPathId path) {
+  return path.valid() ? function_of(findings.callpaths[path.index()]) : FunctionId{};
 }
 
 }  // namespace
@@ -107,14 +104,14 @@ void diagnose_polling(const Findings& findings, std::vector<FoundDiagnosis>& fou
   if (row.time_s <= 0) return;
   row.matters = row.whole_s > 0 && row.time_s >= kMuchPolling * row.whole_s;
   double caused_s = 0;
-  std::map<Code, std::pair<double, CallPathId>> by_code;
+  std::map<FunctionId, std::pair<double, CallPathId>> by_function;
   for (const FoundPollingCause& cause : findings.polling_causes) {
-    auto& [time_s, example] = by_code[code_of(findings, cause.callpath)];
+    auto& [time_s, example] = by_function[function_at(findings, cause.callpath)];
     time_s += cause.time_s;
     example = cause.callpath;
     caused_s += cause.time_s;
   }
-  for (const auto& [code, sum] : by_code) {
+  for (const auto& [code, sum] : by_function) {
     if (sum.first <= row.callpath_s || sum.first < kMostly * caused_s) continue;
     std::tie(row.callpath_s, row.callpath) = sum;
   }

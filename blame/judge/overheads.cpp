@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "blame/findings/findings_fields.h"
+#include "blame/findings/path_meaning.h"
 #include "blame/judge/diagnose.h"
 #include "trace/pseudo_regions.h"
 
@@ -36,12 +37,10 @@ constexpr double kMuchOfCpuTime = 0.1;
 
 constexpr uint64_t kEnoughToCompare = 10;
 
-bool moves_messages(std::string_view region) {
-  constexpr std::string_view kCalls[] = {"MPI_Send",  "MPI_Ssend",   "MPI_Bsend", "MPI_Rsend",
-                                         "MPI_Isend", "MPI_Recv",    "MPI_Irecv", "MPI_Wait",
-                                         "MPI_Test",  "MPI_Sendrecv"};
-  return std::any_of(std::begin(kCalls), std::end(kCalls),
-                     [&](std::string_view call) { return region.starts_with(call); });
+bool moves_messages(const FoundCallPath& path) {
+  const trace::MpiCall* const call = mpi_call(path);
+  return call != nullptr &&
+         (call->kind == trace::MpiKind::point_to_point || call->kind == trace::MpiKind::request);
 }
 
 }  // namespace
@@ -58,8 +57,7 @@ void diagnose_small_messages(const Findings& findings, std::vector<FoundDiagnosi
   }
   if (row.count < kManyMessages || bytes > kSmallMessage * row.count) return;
   for (const FoundCriticalCallPath& path : findings.critical_callpaths) {
-    const std::string& region = findings.callpaths[path.callpath.index()].region;
-    if (moves_messages(region)) row.time_s += path.time_s;
+    if (moves_messages(findings.callpaths[path.callpath.index()])) row.time_s += path.time_s;
   }
   uint64_t most = 0;
   for (const auto& [location, count] : sent) most = std::max(most, count);
@@ -78,10 +76,6 @@ struct RegionTime {
   double useful_s = 0;
 };
 
-bool is_parallel(const FoundCallPath& path) {
-  return path.region.starts_with("!$omp parallel");
-}
-
 /// For each call path the outermost parallel region that it lies in; none: it lies in none.
 std::vector<CallPathId> regions_of(const Findings& findings) {
   std::vector<CallPathId> regions(findings.callpaths.size());
@@ -93,11 +87,6 @@ std::vector<CallPathId> regions_of(const Findings& findings) {
   return regions;
 }
 
-/// Returns whether time at the path belongs to the OpenMP runtime.
-bool is_runtime(const FoundCallPath& path) {
-  return path.model == "openmp" && path.region.find("barrier") != std::string::npos;
-}
-
 std::map<CallPathId, RegionTime> region_times(const Findings& findings) {
   const std::vector<CallPathId> region = regions_of(findings);
   std::map<CallPathId, RegionTime> times;
@@ -106,11 +95,12 @@ std::map<CallPathId, RegionTime> region_times(const Findings& findings) {
     if (!at.valid()) continue;
     RegionTime& time = times[at];
     if (row.callpath == at) time.visits = std::max(time.visits, row.visits);
-    if (!is_runtime(findings.callpaths[row.callpath.index()])) time.useful_s += row.time_s;
+    // Time in barriers is the runtime's own.
+    if (!is_team_barrier(findings.callpaths[row.callpath.index()])) time.useful_s += row.time_s;
   }
   for (const FoundWait& row : findings.waits) {
     const CallPathId at = region[row.callpath.index()];
-    if (at.valid() && !is_runtime(findings.callpaths[row.callpath.index()])) {
+    if (at.valid() && !is_team_barrier(findings.callpaths[row.callpath.index()])) {
       times[at].useful_s -= row.time_s;
     }
   }
@@ -171,7 +161,8 @@ CallPathId where_most_is_done(const Findings& findings) {
   double most_s = 0;
   for (const auto& [path, time_s] : sums) {
     const FoundCallPath& at = findings.callpaths[path.index()];
-    if (at.start_up || at.model == "mpi" || trace::pseudo_region(at.region) != nullptr) continue;
+    if (at.start_up || is_of(at, trace::Paradigm::mpi)) continue;
+    if (trace::pseudo_region(at.region) != nullptr) continue;
     if (time_s > most_s) most = path, most_s = time_s;
   }
   return most;

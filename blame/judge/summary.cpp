@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "base/cores/core_counter.h"
+#include "blame/findings/function_id.h"
 #include "blame/profile/start_up.h"
 
 namespace culprit::blame {
@@ -116,11 +116,11 @@ std::vector<Blamed> blamed(const Findings& findings) {
 }
 
 std::vector<BlamedRegion> blamed_regions(const Findings& findings) {
-  Groups<std::tuple<std::string, std::string, uint32_t>, BlamedRegion> groups;
+  Groups<FunctionId, BlamedRegion> groups;
   for (const FoundDelay& d : findings.delays) {  // the largest first
     const FoundCallPath& path = findings.callpaths[d.callpath.index()];
     if (is_of_start_up(findings, d)) continue;
-    BlamedRegion& group = groups.at({path.region, path.file, path.line});
+    BlamedRegion& group = groups.at(function_of(path));
     if (!group.example.valid()) group.example = d.callpath;
     group.cost_s += d.short_s + d.long_s;
     group.shares.push_back({d.location, d.short_s + d.long_s});

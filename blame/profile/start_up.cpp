@@ -1,32 +1,22 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions are a list of names, since nothing else in a trace distinguishes them; functions of
-// device runtimes that build executable code are among them.
+// Which calls start and end things, the tables of calls say; calls of devices' runtimes that make
+// what can be executed are among them.
 #include "blame/profile/start_up.h"
-#include "trace/pseudo_regions.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "trace/device_apis.h"
+#include "trace/device_calls.h"
+#include "trace/mpi_calls.h"
+#include "trace/pseudo_regions.h"
+
 namespace culprit::blame {
 
 namespace {
-
-constexpr std::string_view kFunctions[] = {
-    "MPI_Init",         "MPI_Init_thread",      "MPI_Finalize",
-    "MPI_Session_init", "MPI_Session_finalize", "cuInit",
-    "cudaDeviceReset",  "clCreateContext",      "clCreateContextFromType",
-    "clReleaseContext", "clBuildProgram",       "clCompileProgram",
-    "clLinkProgram",    trace::kDeviceStartUp,
-};
-
-/// Prefixes of function families: versions of one function, and variants for files, data and so on.
-constexpr std::string_view kFamilies[] = {
-    "cuCtxCreate",  "cuCtxDestroy",  "cuDevicePrimaryCtx",
-    "cuModuleLoad", "cuLibraryLoad", "cudaLibraryLoad",
-};
 
 /// Returns the time without waiting at start-up call paths. Threads and streams may begin later
 /// than their process, but their time before the begin counts only until the process has begun.
@@ -58,16 +48,18 @@ double start_up_activity(const Findings& findings) {
 
 }  // namespace
 
-bool starts_or_ends(std::string_view function) {
-  return std::any_of(std::begin(kFunctions), std::end(kFunctions),
-                     [&](std::string_view name) { return name == function; }) ||
-         std::any_of(std::begin(kFamilies), std::end(kFamilies),
-                     [&](std::string_view name) { return function.starts_with(name); });
+bool starts_or_ends(const trace::Region& region) {
+  if (region.paradigm == trace::Paradigm::mpi) {
+    return trace::is_mpi_call(region, trace::MpiTrait::start_up);
+  }
+  return trace::is_device_api(region.paradigm) &&
+         (region.name == trace::kDeviceStartUp ||
+          trace::is_device_call(region.name, trace::DeviceTrait::start_up));
 }
 
 std::vector<bool> start_up_paths(const replay::Run& run) {
   std::vector<bool> regions(run.regions.size());
-  for (size_t i = 0; i < regions.size(); ++i) regions[i] = starts_or_ends(run.regions[i].name);
+  for (size_t i = 0; i < regions.size(); ++i) regions[i] = starts_or_ends(run.regions[i]);
   std::vector<bool> paths(run.callpaths.size());
   for (size_t i = 0; i < paths.size(); ++i) {
     const auto& node = run.callpaths[CallPathId(i)];

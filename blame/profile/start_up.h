@@ -19,7 +19,7 @@
 namespace culprit::blame {
 
 /// Returns whether the purpose of this function is to start or end the program or its libraries.
-bool starts_or_ends(std::string_view function);
+bool starts_or_ends(const trace::Region& region);
 
 /// By CallPathId.
 std::vector<bool> start_up_paths(const replay::Run& run);

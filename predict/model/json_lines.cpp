@@ -13,6 +13,7 @@
 
 #include "base/files/json_text.h"
 #include "base/words.h"
+#include "blame/findings/path_meaning.h"
 #include "predict/model/fit.h"
 #include "predict/model/measurements.h"
 
@@ -52,6 +53,7 @@ class Tree {
       row.region = region;
       row.name = parent.valid() ? callpaths[parent.index()].name + "/" + region : region;
       row.parent = parent;
+      blame::set_model_by_name(row);
     }
     return at->second;
   }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/glob.h"
+#include "blame/findings/path_meaning.h"
 #include "predict/periods/series.h"
 
 namespace culprit::predict {
@@ -107,8 +108,11 @@ Result<std::vector<Series>> profile_series(const Findings& f, const SeriesSelect
   for (const blame::FoundCallPathTime& row : f.callpath_times) {
     if (!wanted(f, row.location, selection)) continue;
     const blame::FoundCallPath& path = f.callpaths[row.callpath.index()];
-    if (path.model == "mpi") add(intervals, row.interval, row.time_s, made[SeriesKind::mpi]);
-    if (path.region.starts_with("MPI_File_")) {
+    if (blame::is_of(path, trace::Paradigm::mpi)) {
+      add(intervals, row.interval, row.time_s, made[SeriesKind::mpi]);
+    }
+    const trace::MpiCall* const call = blame::mpi_call(path);
+    if (call != nullptr && call->kind == trace::MpiKind::file) {
       add(intervals, row.interval, row.time_s, made[SeriesKind::io]);
     }
     if (fits[row.callpath.index()]) {

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 
+#include "blame/findings/function_id.h"
 #include "replay/model/wait_patterns.h"
 #include "report/exports/exports.h"
 #include "report/exports/figures.h"
@@ -274,7 +275,7 @@ class Cube {
   void open_node(CallPathId id, std::string& regions, std::string& nodes) {
     const blame::FoundCallPath& path = findings_.callpaths[id.index()];
     const auto [region, fresh] = regions_.try_emplace(
-        std::tuple(path.region, path.file, path.line, path.model), regions_.size() + 1);
+        std::pair(function_of(path), std::string_view(path.model)), regions_.size() + 1);
     if (fresh) {
       regions += region_text(region->second, xml(path.region), path.model, path.file, path.line);
     }
@@ -322,7 +323,7 @@ class Cube {
   const Findings& findings_;
   const PathTree tree_;
   std::vector<Metric> metrics_;
-  std::map<std::tuple<std::string, std::string, uint32_t, std::string>, size_t> regions_;
+  std::map<std::pair<blame::FunctionId, std::string_view>, size_t> regions_;  ///< with models
   std::vector<size_t> number_;  ///< by CallPathId; settled when the anchor is written
   size_t numbers_ = 0;
 };

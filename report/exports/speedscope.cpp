@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "blame/findings/function_id.h"
 #include "report/exports/exports.h"
 #include "report/exports/figures.h"
 
@@ -19,9 +20,9 @@ using Json = nlohmann::ordered_json;
 
 struct Stacks {
   explicit Stacks(const blame::Findings& findings) : findings(findings) {
-    std::map<std::tuple<std::string, std::string, uint32_t>, size_t> known;
+    std::map<blame::FunctionId, size_t> known;
     for (const blame::FoundCallPath& path : findings.callpaths) {
-      const auto [at, fresh] = known.try_emplace({path.region, path.file, path.line}, known.size());
+      const auto [at, fresh] = known.try_emplace(function_of(path), known.size());
       frame_of.push_back(at->second);
       if (!fresh) continue;
       Json frame{{"name", path.region}};

@@ -10,6 +10,8 @@
 #include <system_error>
 
 #include "base/files/regular_file.h"
+#include "blame/findings/path_meaning.h"
+#include "trace/openmp_names.h"
 
 namespace culprit::report {
 namespace {
@@ -31,11 +33,12 @@ std::vector<std::string> lines_of(const fs::path& file) {
 }
 
 /// "solve" of "sim::Grid<int>::solve", "parallel" of "!$omp parallel @a.c:3".
-std::string word_of(const std::string& region) {
-  std::string name = region;
-  if (name.starts_with("!$omp ")) {
-    name = name.substr(6, name.find(' ', 6) - 6);
-    return name == "implicit" ? "" : name;
+std::string word_of(const blame::FoundCallPath& path) {
+  const std::string& name = path.region;
+  if (is_of(path, trace::Paradigm::openmp)) {
+    std::string_view construct = trace::name_of_construct(name);
+    construct = construct.substr(0, construct.find(' '));
+    return construct == "implicit" ? "" : std::string(construct);
   }
   std::string word;
   int depth = 0;  // of template arguments, which may hold colons
@@ -107,7 +110,7 @@ std::vector<std::string> Sources::lines(const blame::FoundCallPath& path, size_t
   std::vector<std::string> found;
   for (auto each = begin; each != end; ++each) {
     const std::vector<std::string> all = lines_of(each->second);
-    if (!says(all, path.line, word_of(path.region))) continue;
+    if (!says(all, path.line, word_of(path))) continue;
     const auto first = all.begin() + path.line - 1;
     const std::vector<std::string> some(first, first + static_cast<std::ptrdiff_t>(std::min<size_t>(
                                                            count, all.size() - (path.line - 1))));

@@ -42,7 +42,7 @@ const FoundModel* worst(const Findings& findings, ModelledFigure figure) {
   for (const FoundModel& row : findings.models) {
     if (row.figure != figure || !row.callpath.valid() || !grows(row)) continue;
     const blame::FoundCallPath& path = findings.callpaths[row.callpath.index()];
-    if (!path.start_up && !blame::waits_for_others(path.region)) return &row;
+    if (!path.start_up && !blame::waits_for_others(path)) return &row;
     if (other == nullptr) other = &row;
   }
   return other;

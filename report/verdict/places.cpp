@@ -9,6 +9,7 @@
 
 #include <set>
 
+#include "blame/findings/path_meaning.h"
 #include "report/words/layout.h"
 #include "trace/pseudo_regions.h"
 
@@ -60,13 +61,13 @@ std::string name_of(const blame::Cause& cause, const PageNames& names) {
     return names.code(is_most || !is_in_call_of_system(*path) ? cause.example : path->parent);
   }
   // A call in which threads wait for each other, for the part of it that was no such wait.
-  if (path->model == "pthread" && path->parent.valid()) {
+  if (is_of(*path, trace::Paradigm::pthread) && path->parent.valid()) {
     return fmt::format("{} {}{})", names.code(path->parent), trace::pseudo::blocked_in,
                        path->region);
   }
   std::string text = names.code(cause.example);
   if (cause.with_callees) text += " and what it calls";
-  if (path->region.starts_with("MPI_")) text += " itself";
+  if (is_of(*path, trace::Paradigm::mpi)) text += " itself";
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "blame/findings/findings_fields.h"
+#include "blame/findings/path_meaning.h"
 #include "blame/judge/diagnose.h"
 #include "report/verdict/gains.h"
 #include "trace/pseudo_regions.h"
@@ -81,7 +82,7 @@ bool is_all_work_of_threads(const Findings& findings, const FoundDiagnosis& row)
   double in_regions_s = 0;
   for (const blame::FoundCriticalCallPath& path : findings.critical_callpaths) {
     for (CallPathId at = path.callpath; at.valid(); at = findings.callpaths[at.index()].parent) {
-      if (!findings.callpaths[at.index()].region.starts_with("!$omp parallel")) continue;
+      if (!is_parallel(findings.callpaths[at.index()])) continue;
       in_regions_s += path.time_s;
       break;
     }

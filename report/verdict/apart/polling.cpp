@@ -9,6 +9,7 @@
 #include <map>
 #include <vector>
 
+#include "blame/findings/function_id.h"
 #include "blame/judge/diagnose.h"
 #include "report/verdict/places.h"
 #include "report/words/layout.h"
@@ -25,10 +26,7 @@ std::vector<blame::Share> shares_of_code(const blame::Findings& findings, const 
   std::map<LocationId, double> by_location;
   for (const blame::FoundPollingCause& row : findings.polling_causes) {
     const FoundCallPath* const other = names.find(row.callpath);
-    if (code == nullptr || other == nullptr || other->region != code->region ||
-        other->file != code->file || other->line != code->line) {
-      continue;
-    }
+    if (code == nullptr || other == nullptr || function_of(*other) != function_of(*code)) continue;
     by_location[row.location] += row.time_s;
   }
   std::vector<blame::Share> shares;

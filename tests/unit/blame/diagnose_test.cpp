@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "blame/findings/path_meaning.h"
+
 namespace culprit::blame {
 namespace {
 
@@ -21,6 +23,7 @@ Findings run() {
                  {"main/again/solve", "solve", "a.c", 3},
                  {"main/MPI_Test", "MPI_Test", "", 0},
                  {"main/MPI_Init", "MPI_Init", "", 0}};
+  for (FoundCallPath& path : f.callpaths) set_model_by_name(path);
   f.callpaths[kInit.index()].start_up = true;
   return f;
 }

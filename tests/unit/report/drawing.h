@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "blame/findings/path_meaning.h"
 #include "blame/judge/diagnose.h"
 #include "report/verdict/verdict.h"
 
@@ -40,6 +41,7 @@ class Drawing {
     const std::string region = root ? name : name.substr(slash + 1);
     const bool start_up = region == "MPI_Init" || region == "MPI_Finalize";
     found_.callpaths.push_back({name, region, "", 0, parent, start_up});
+    set_model_by_name(found_.callpaths.back());
     return paths_[name] = CallPathId(found_.callpaths.size() - 1);
   }
   void delay(const std::string& name, size_t rank, double cost_s) {

@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "blame/findings/path_meaning.h"
+
 namespace culprit::report {
 namespace {
 
@@ -67,6 +69,7 @@ Findings hybrid_chain() {
       {"idle", "idle", "", 0},
       {"main/MPI_Send", "MPI_Send", "", 0},
       {"main/MPI_Recv", "MPI_Recv", "", 0}};
+  for (blame::FoundCallPath& path : f.callpaths) set_model_by_name(path);
   f.waits = {{"mpi.late_sender", path(kRecv), at(2), 1, 7, 5.25, 0},
              {"omp.barrier", path(kBarrier), at(0), 1, 6, 0, 5.25},
              {"omp.idle_threads", path(kIdle), at(1), 1, 2, 0, 0},

@@ -26,8 +26,9 @@ class SourceLines : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   void write(const char* name, const std::string& text) { std::ofstream(folder_ / name) << text; }
-  std::vector<std::string> lines(const char* region, const char* file, uint32_t line) const {
-    return Sources({folder_}).lines({"main", region, file, line, {}, false, "user"}, 2);
+  std::vector<std::string> lines(const char* region, const char* file, uint32_t line,
+                                 const char* model = "user") const {
+    return Sources({folder_}).lines({"main", region, file, line, {}, false, model}, 2);
   }
   fs::path folder_;
 };
@@ -58,7 +59,7 @@ TEST_F(SourceLines, AreNotThoseOfOneOfSeveral) {
 
 TEST_F(SourceLines, AreFoundForConstructs) {
   write("src/a.c", "void f() {\n#pragma omp parallel for\n  for (;;) {}\n}\n");
-  EXPECT_EQ(lines("!$omp parallel @a.c:2", "a.c", 2).front(), "#pragma omp parallel for");
+  EXPECT_EQ(lines("!$omp parallel @a.c:2", "a.c", 2, "openmp").front(), "#pragma omp parallel for");
 }
 
 TEST_F(SourceLines, AreLookedForBesideTheProgram) {
