@@ -21,6 +21,7 @@ import page
 import patterns_doc
 import prose
 import records_doc
+import region_names
 import settings_doc
 import shape
 
@@ -371,6 +372,7 @@ RULES = {
     "width": check_width,
     "patterns": check_patterns,
     "mpi_calls": mpi_calls.check,
+    "region_names": lambda tree: region_names.check(tree, FLOORS),
     "settings": check_settings,
     "variables": check_variables,
     "findings": check_findings,

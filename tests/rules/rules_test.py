@@ -52,6 +52,19 @@ class Rules(unittest.TestCase):
                       table + 'MPI_CALL("MPI_Send", point_to_point, starts)'):
             self.assertTrue(breaches("mpi_calls", trace__mpi_calls_dot_def=wrong, collector__mpi__calls_dot_txt=calls))
 
+    def test_region_names(self):
+        tables = {"trace/pseudo_regions.def": 'CULPRIT_PSEUDO_REGION(idle, "(idle)", "", "")\n',
+                  "trace/thread_calls.def": 'THREAD_CALL("sem_wait", semaphore, waits)\n'}
+        for wrong in ('if (name == "MPI_Send") f();', 'name.starts_with("MPI_");', 'region.starts_with("!$omp parallel");',
+                      'name.starts_with("cu");', 'name == "sem_wait";', 'call.starts_with("pthread_join");', 'x = name == "(idle)";',
+                      'return name.starts_with("(");', 'return "cuInit";', 'call.starts_with("sem_");'):
+            self.assertTrue(breaches("region_names", blame__a_dot_cpp=wrong, **tables), wrong)
+        for right in ('// name == "MPI_Send"', 'say("for rank 1 to enter MPI_Init");', '#include "mpi_calls.h"',
+                      'f("MPI_COMM_WORLD");', 'f("(unknown)");', 'file.starts_with("culprit ");'):
+            self.assertFalse(breaches("region_names", blame__a_dot_cpp=right, **tables), right)
+        self.assertFalse(breaches("region_names", trace__mpi_calls_dot_def='MPI_CALL("MPI_Send", x)'))
+        self.assertFalse(breaches("region_names", tests__a_dot_cpp='f("MPI_Send");'))
+
     def test_settings(self):
         table = ('// SETTING(id, no row)\nSETTING(a, program, number(1, 9), "3", "-a,--all", "CULPRIT_A",\n'
                  '        "how <many>, or "\n        "none")\n\n'
