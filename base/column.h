@@ -55,7 +55,7 @@ class Column {
     for (; size_ < size; ++size_) new (data_ + size_) T(value);
     size_ = size;
   }
-  /// What is new is for the caller to write.
+  /// The caller must write the new elements.
   void resize_uninitialized(size_t size) {
     if (size > capacity_) grow(size);
     size_ = size;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A map from 64-bit numbers to 32-bit ones in one array (open addressing, linear probing), for what
-// is looked up once or twice an event: open requests, partners met, rows by key. Entries may be
-// erased; nothing is allocated but the array itself.
+// A map from 64-bit numbers to 32-bit ones in one array (open addressing, linear probing), for
+// lookups that happen once or twice an event: open requests, partners met, rows by key. Entries may
+// be erased; nothing is allocated but the array itself.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class FlatMap {
     if (value == kNone) return kNone;
     --size_;
     const size_t mask = slots_.size() - 1;
-    // Whoever was pushed past the hole moves back into it.
+    // An entry that was pushed past the hole moves back into it.
     for (size_t i = (hole + 1) & mask; slots_[i].value != kNone; i = (i + 1) & mask) {
       const size_t home = hash(slots_[i].key) & mask;
       if (((i - home) & mask) < ((i - hole) & mask)) continue;
@@ -59,7 +59,7 @@ class FlatMap {
   }
 
   void clear() {
-    slots_.clear();  // whoever is used again by many must not pay for the largest of them
+    slots_.clear();  // a map that is reused many times must not pay for its largest use
     size_ = 0;
   }
 

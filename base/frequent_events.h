@@ -33,7 +33,7 @@ constexpr const FrequentText& text(Frequent events) {
   return kFrequentEvents[static_cast<size_t>(events)];
 }
 
-/// What is not to be recorded at all, because there is too much of it.
+/// The events that are left out of the recording, because there are too many of them.
 struct Without {
 #define FREQUENT(name, what) bool name = false;  ///< what
 #include "base/frequent_events.def"

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What culprit itself has to say on the way: lines on stderr, so that stdout belongs to the
-// measured program and to reports. A line is "culprit: ...", with "warning: " or "error: " before
-// the words; when debug messages are shown, with the time and the component. Every line is
-// printable, whatever names it holds. For culprit and its passes; the preload library and what is
-// loaded with it in the measured program have no part in this. MT: messages may be written by any
-// thread.
+// Messages of culprit itself: lines on stderr, so that stdout belongs to the measured program and
+// to reports. A line is "culprit: ...", with "warning: " or "error: " before the words; when debug
+// messages are shown, with the time and the component. Every line is printable, whatever names it
+// holds. For culprit and its passes; the preload library and the libraries loaded with it in the
+// measured program have no part in this. MT: messages may be written by any thread.
 #pragma once
 
 #include <fmt/format.h>

@@ -72,7 +72,7 @@ inline constexpr std::array kLosses = {
 #undef STAGE
 };
 
-/// What a place that counts fills in.
+/// The part of a sentence that is filled in where the loss is counted.
 inline constexpr std::string_view kGap = "{}";
 
 constexpr const LossText& text(LossKind kind) {

@@ -52,7 +52,7 @@ uint64_t pages_of_files(const fs::path& group, bool whole_tree) {
   return sum;
 }
 
-/// What a group and those around it leave.
+/// The memory that the limits of a group and of those around it leave.
 uint64_t left_in_group(const fs::path& top, const fs::path& group, const char* limit,
                        const char* used, bool whole_tree) {
   uint64_t left = UINT64_MAX;

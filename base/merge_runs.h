@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sorts what consists of a few ascending runs, as lists do that several producers filled in order
-// of time: n log(runs) instead of n log(n), and nothing at all for what is in order already.
+// Sorts sequences of a few ascending runs, such as lists that several producers filled in order of
+// time: n log(runs) instead of n log(n), and no work at all if the sequence is in order already.
 #pragma once
 
 #include <algorithm>

@@ -45,8 +45,8 @@ struct Range {
   uint32_t first, last;
 };
 
-/// Characters that turn round, break or hide what stands beside them (UAX #9; separators of lines
-/// and paragraphs; what has no width and joins nothing; tags).
+/// Characters that reverse, break or hide their neighbours (UAX #9; separators of lines and
+/// paragraphs; characters without width that join nothing; tags).
 bool misleads(uint32_t code) {
   constexpr Range kRanges[] = {{0x061c, 0x061c}, {0x200b, 0x200b},  {0x200e, 0x200f},
                                {0x2028, 0x202e}, {0x2060, 0x2069},  {0xfeff, 0xfeff},

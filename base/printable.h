@@ -10,9 +10,9 @@
 
 namespace culprit {
 
-/// `text` with control characters (C0, DEL, C1) but those in `kept`, characters that turn round or
+/// `text` with control characters (C0, DEL, C1) but those in `kept`, characters that reverse or
 /// hide others (bidirectional controls, separators of lines, invisible ones), and bytes that are
-/// not UTF-8, written as escapes as in C ("\n", "\x1b"). What is printable already stays as it is.
+/// not UTF-8, written as escapes as in C ("\n", "\x1b"). A printable text stays unchanged.
 std::string printable(std::string_view text, std::string_view kept = {});
 
 /// `text` with bytes that are not UTF-8 as such escapes, and all else as it is: what may go into a

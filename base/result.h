@@ -17,7 +17,7 @@
 
 namespace culprit {
 
-/// One sentence for the user: what is wrong, with what, and if possible what to do.
+/// One sentence for the user: the fault, its object, and if possible the remedy.
 struct Error {
   std::string sentence;
 };

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a setting says, with its type, and how it is read from the text that a user gave. Values
-// travel as the user wrote them: culprit checks a text with the very function by which the
-// collector will read it. Nothing here allocates or throws.
+// The typed value of a setting, and how it is read from the text that a user gave. Values travel as
+// the user wrote them: culprit checks a text with the very function by which the collector will
+// read it. Nothing here allocates or throws.
 #pragma once
 
 #include <algorithm>
@@ -180,7 +180,7 @@ constexpr bool is_phase(std::string_view text) {
   return colon == text.npos || (colon > 0 && is_range(text.substr(colon + 1)));
 }
 
-/// Anything but what means no, so that nobody is mistaken about `CULPRIT_...=yes`.
+/// True for any text but those that mean no, so that `CULPRIT_...=yes` has no surprise.
 constexpr bool is_on(std::string_view text) {
   constexpr std::string_view kNo[] = {"", "0", "false", "off", "no"};
   return std::find(std::begin(kNo), std::end(kNo), text) == std::end(kNo);
@@ -224,7 +224,7 @@ constexpr bool read_setting(std::string_view given, ValueOf<setting>& to) {
   }
 }
 
-/// What `given` says, or, if that is nothing or makes no sense, what the row has.
+/// The value of `given`, or, if that is empty or makes no sense, the row's initial value.
 template <Setting setting>
 constexpr void read_or_initial(std::string_view given, ValueOf<setting>& to) {
   if (!given.empty() && read_setting<setting>(given, to)) return;

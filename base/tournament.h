@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who of many is next: each has a time, which changes, and the earliest is wanted again and again.
-// O(log n) for each change, without a comparison that a processor would have to guess.
+// A tournament tree: finds the earliest of many members, each with a time that changes. O(log n)
+// for each change, without a comparison that a processor would have to predict.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace culprit {
 
 class EarliestOf {
  public:
-  /// Nobody has a time yet.
+  /// No member has a time yet.
   explicit EarliestOf(size_t members) {
     while (leaves_ < members) leaves_ *= 2;
     nodes_.assign(2 * leaves_, {Time::max(), 0});
@@ -29,7 +29,7 @@ class EarliestOf {
     nodes_[node] = winner;
     for (; node > 1; node /= 2) {
       const Node& other = nodes_[node ^ 1];
-      // Bit operations, for whoever wins is as good as random.
+      // Bit operations avoid a branch, since the winner is as good as random.
       const bool loses = (other.time < winner.time) |
                          ((other.time == winner.time) & (other.member < winner.member));
       winner.time = loses ? other.time : winner.time;

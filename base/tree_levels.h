@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How many rounds it takes until data of so many members has come to one of them, if each round
-// brings it from twice as many: the levels of a binary tree.
+// The number of rounds until the data of `members` has come to one of them, if each round brings it
+// from twice as many: the levels of a binary tree.
 #pragma once
 
 #include <bit>

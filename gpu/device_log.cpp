@@ -3,7 +3,7 @@
 
 // The devices' side: one log, which belongs to no thread, behind one lock that is held for a few
 // stores and never across a call into foreign code. Records go straight into the mapped file, so
-// nothing accumulates here, and what was told survives any death of the program.
+// nothing accumulates here, and all records survive any death of the program.
 #include <pthread.h>
 
 #include <algorithm>

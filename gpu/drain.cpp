@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A thread with all signals blocked, made at the first use, and a condition to wake it. Whoever
-// waits for it does so with a limit.
+// A thread with all signals blocked, made at the first use, and a condition to wake it. Every wait
+// for it has a limit.
 #include "gpu/drain.h"
 
 #include <pthread.h>
@@ -50,7 +50,7 @@ timespec in(milliseconds duration) {
   return time;
 }
 
-/// With the mutex held: runs what was asked for, without it.
+/// Called with the mutex held: runs the requested work without the mutex.
 void answer(Drain& drain) {
   const unsigned request = drain.requests;
   const Collect last = drain.last;

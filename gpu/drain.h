@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The one thread that this part adds to a program: it asks the backend now and then for what has
-// ended meanwhile, so that nothing of it runs on the program's or the runtime's threads. At the end
-// it is asked for the rest; since runtimes are known to hang just there, nobody waits for it longer
-// than he said, and what it does not bring is counted. It takes no signals.
+// The one thread that this part adds to a program: it asks the backend now and then for operations
+// that have ended meanwhile, so that none of this runs on the program's or the runtime's threads.
+// At the end it is asked for the rest; since runtimes are known to hang just there, the wait for it
+// has the caller's limit, and records that it does not bring are counted. It takes no signals.
 #pragma once
 
 #include <chrono>

@@ -50,7 +50,7 @@ struct QueueInfo {
   bool out_of_order = false;
 };
 
-/// What a device did. Times in nanoseconds of its clock; 0: not known.
+/// An operation that a device executed. Times in nanoseconds of its clock; 0: unknown.
 struct Operation {
   QueueNumber queue;
   DeviceOpKind kind = DeviceOpKind::other;
@@ -79,8 +79,8 @@ QueueNumber add_queue(const QueueInfo&);
 /// Names are written once; equal ones have one number. At most 2000 bytes of them are kept.
 NameNumber number_of_name(std::string_view);
 void operation_executed(const Operation&);
-/// What takes no time: an event of the runtime, or that somebody waits for one. With the number of
-/// the host's call that did it.
+/// A moment without duration: an event of the runtime, or a wait for one. It has the number of the
+/// host's call that caused it.
 struct Point {
   RawDevicePoint what = RawDevicePoint::event_recorded;
   OperationNumber number = OperationNumber::none;
@@ -96,7 +96,7 @@ void runtime_took(RawDeviceTime what, uint64_t begin, uint64_t end, OperationNum
 /// The device's clock showed `nanoseconds` at some moment between two of ours.
 void clock_was(DeviceNumber, uint64_t nanoseconds, uint64_t ticks_at_least, uint64_t ticks_at_most);
 void device_records_lost(RawDeviceLoss, uint64_t count = 1);
-/// What the runtime says of itself, or why nothing comes from it.
+/// The runtime's description of itself, or the reason why it provides no records.
 void runtime_is(DeviceApi, std::string_view description,
                 trace::RawDeviceRefusal = trace::RawDeviceRefusal::none);
 
@@ -111,7 +111,7 @@ bool call_begins_with_start_up(const char* name, uint64_t since);
 /// Since its begin the call at hand has been making what the runtime needs.
 void call_started_up();
 void call_handed_over(DeviceOpKind, QueueNumber, OperationNumber);
-/// What the operation told last waits for, besides the order of its queue.
+/// The operations that the last submitted one waits for, besides the order of its queue.
 void call_ordered_after(const OperationNumber* operations, size_t count);
 void call_waited_for(OperationNumber);
 void call_waited_for(QueueNumber);

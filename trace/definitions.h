@@ -17,7 +17,7 @@
 
 namespace culprit::trace {
 
-/// What a region does, as far as any stage cares. OTF2 roles that nobody needs become `function`.
+/// The role of a region, as far as any stage needs it. Other OTF2 roles become `function`.
 enum class RegionRole : uint8_t {
   unknown,
   function,
@@ -43,11 +43,10 @@ enum class RegionRole : uint8_t {
 /// MPI's messages and collectives, each call that had any in a visit of its own.
 inline constexpr std::string_view kNotRecorded = "(not recorded)";
 
-/// Time of which nobody knows in which function it went by: no sample was taken in code of its
-/// kind.
+/// Time for which the function is unknown: no sample was taken in code of its kind.
 inline constexpr std::string_view kNotSampled = "(not sampled)";
 
-/// What a device's runtime does in a call of the program's for its own sake: it makes a context, or
+/// Work of a device's runtime in a call of the program's for its own sake: it makes a context, or
 /// loads and compiles code. It nests in the call.
 inline constexpr std::string_view kDeviceStartUp = "device start-up";
 
@@ -78,7 +77,7 @@ struct Location {
   uint32_t queue = 0;
 };
 
-/// What executes operations of streams. One that several processes use stands here once.
+/// A device that executes operations of streams. One that several processes use is listed once.
 struct Device {
   std::string name;  ///< "NVIDIA H100 80GB HBM3"
   std::string node;
@@ -166,7 +165,7 @@ struct GraphPlace {
   uint64_t all = 0;                  ///< how many it has
   bool operator==(const GraphPlace&) const = default;
 };
-/// Who is whose neighbour in a communicator. OTF2 has no such definition.
+/// The neighbours of each process in a communicator. OTF2 has no such definition.
 struct Graph {
   std::string name;
   CommId comm;

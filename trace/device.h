@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What devices execute and what hosts wait for, in the words of no vendor. Raw records and archives
-// hold these numbers, so none may change. An operation is what a host hands over to a queue (CUDA's
-// stream): it has a number that is unique in its process, on the host's side and on the device's.
+// The operations of devices and the waits of hosts, in vendor-neutral terms. Raw records and
+// archives hold these numbers, so none may change. An operation is submitted by a host to a queue
+// (CUDA's stream): it has a number that is unique in its process, on the host's side and on the
+// device's.
 #pragma once
 
 #include <cstdint>

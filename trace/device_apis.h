@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The device runtimes by number, and what is to be known of each. The table is device_apis.def.
+// The device runtimes by number, and their properties. The table is device_apis.def.
 #pragma once
 
 #include <array>

@@ -100,11 +100,11 @@ enum class Fact : uint8_t {
   target_device,  ///< of a target construct or operation: device number
   target_bytes,   ///< copied, allocated
   target_teams,   ///< requested of the kernel
-  samples,        ///< so many samples of the stack have found the thread in the region at hand
-  observed,       ///< so many nanoseconds in the region at hand are known without samples
+  samples,        ///< number of stack samples that found the thread in the current region
+  observed,       ///< nanoseconds in the current region that are known without samples
   awaited,        ///< the region entered last waited for this object (trace/objects.h)
   begun,          ///< this thread was made where another `woke` this object
-  woke,           ///< whoever waits for this object may go on
+  woke,           ///< threads that wait for this object may go on
   ended,       ///< this thread of a pool was no more, until it goes on, if it does; not 0: it had
                ///< been made for one nested team, and if it goes on, that is another one
   unanswered,  ///< the call at hand could not return before the run was ended from outside: it
@@ -123,14 +123,14 @@ struct DeviceLaunch {
   OperationNumber operation = OperationNumber::none;
   DeviceOpKind kind = DeviceOpKind::kernel;
   uint32_t queue = 0;  ///< as in Location; kNoDeviceQueue if only the operation itself tells it
-  /// What it waits for besides its queue's order; valid during the call of the sink.
+  /// Operations it waits for besides its queue's order; valid during the call of the sink.
   std::span<const OperationNumber> after = {};
 };
 
 /// A host's call returns only when something is done.
 struct DeviceWait {
   DeviceWaitFor what = DeviceWaitFor::queue;
-  uint32_t queue = 0;  ///< of DeviceWaitFor::queue; kNoDeviceQueue: one that nobody names
+  uint32_t queue = 0;  ///< of DeviceWaitFor::queue; kNoDeviceQueue: the queue is unknown
   DeviceId device;     ///< of DeviceWaitFor::device; none: all that the process uses
   OperationNumber operation = OperationNumber::none;  ///< of DeviceWaitFor::operation
 };

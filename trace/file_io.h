@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What file input and output consists of, in MPI's terms (OTF2's Io* records): a handle is opened
-// by a communicator, and transfers go through it. Which bytes of the file they touch is not kept.
+// The parts of file input and output, in MPI's terms (OTF2's Io* records): a handle is opened by a
+// communicator, and transfers go through it. Which bytes of the file they touch is not kept.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class FileAccess : uint16_t {
   exclusive = 8,
   append = 16,
   delete_on_close = 32,
-  unique = 64,       ///< nobody else has it open
+  unique = 64,       ///< no other process has it open
   sequential = 128,  ///< no seeking
 };
 constexpr FileAccess operator|(FileAccess a, FileAccess b) {

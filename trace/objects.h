@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What threads wait for and let each other go on by, as one number: in events (Fact::awaited,
-// Fact::woke, Fact::begun) and in the records that these come from. The highest byte says of what
-// kind it is; addresses have none there. Processes of one node mean the same by the same number,
-// but for what is a process's own.
+// The objects that threads wait for and by which they let each other go on, as one number: in
+// events (Fact::awaited, Fact::woke, Fact::begun) and in the records that these come from. The
+// highest byte gives the object's kind; addresses have none there. Processes of one node mean the
+// same object by the same number, except for objects of a single process.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace culprit::trace {
 
 enum class ObjectKind : uint8_t {
   own,        ///< its process's alone: an address there, or a number that it gave out
-  pipe,       ///< something to read in a pipe or FIFO, or that nobody writes to it any more
+  pipe,       ///< data to read in a pipe or FIFO, or the end of its last writer
   opening,    ///< the other side of a FIFO, to be opened as well
   socket,     ///< something to read from a socket of a pair
   event,      ///< a count in an eventfd

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What one-sided communication consists of: windows, the operations on them, and what synchronises
-// those. The terms are MPI's; OTF2's Rma* records serve other models too (SHMEM, GASPI), whence the
-// operations that MPI has not. Ranks are those of the window's communicator.
+// The parts of one-sided communication: windows, the operations on them, and the calls that
+// synchronise those. The terms are MPI's; OTF2's Rma* records serve other models too (SHMEM,
+// GASPI), hence the operations that MPI lacks. Ranks are those of the window's communicator.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace culprit::trace {
 
-/// What the caller promises (MPI_MODE_*), as a set; an MPI's own constants differ from MPI to MPI.
+/// The caller's promises (MPI_MODE_*), as a set; an MPI's own constants differ from MPI to MPI.
 enum class RmaAssertions : uint8_t {
   none = 0,
   no_check = 1,
@@ -62,7 +62,7 @@ enum class RmaCompletion : uint8_t {
   remote,    ///< at the target too
 };
 
-/// Everybody on a window: creation, freeing, fence (a `barrier`).
+/// All ranks of a window: creation, freeing, fence (a `barrier`).
 struct RmaCollective {
   CollectiveOp op = CollectiveOp::barrier;
   WindowId window;

@@ -20,7 +20,7 @@ class Source {
 
   virtual const Definitions& definitions() const = 0;
 
-  /// About how many events there are; never more than files have room for. 0: nobody knows.
+  /// About how many events there are; never more than files have room for. 0: unknown.
   virtual uint64_t expected_events() const { return 0; }
 
   /// Plays all events of one location into `sink`, in time order. Damage inside a location (bad

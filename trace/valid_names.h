@@ -12,7 +12,7 @@ namespace culprit::trace {
 inline constexpr const char* kUnnamed = "(unnamed)";
 
 /// Writes bytes that are not UTF-8 as escapes ("gr\xf6\xdfe") in all names and texts. A region
-/// without a name becomes kUnnamed. Whoever makes definitions does this in the end.
+/// without a name becomes kUnnamed. To be called last by code that makes definitions.
 void make_names_valid(Definitions& definitions);
 
 }  // namespace culprit::trace

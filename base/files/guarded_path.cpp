@@ -58,7 +58,7 @@ Error cannot(std::string_view what, const std::filesystem::path& path, int code)
   return Error{std::string(what) + " '" + path.string() + "': " + why};
 }
 
-/// What there is; 0: nothing.
+/// The file type of the entry; 0: there is none.
 mode_t type_of(const Descriptor& parent, const std::string& name) {
   struct stat found = {};
   const bool there = parent && is_plain(name) &&

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A path inside a folder that others may write to, such as an experiment that somebody sent. The
-// folder is held open, and what lies below is reached from it name by name, never through a link,
+// folder is held open, and entries below are reached from it name by name, never through a link,
 // neither at the end of the path nor in the middle, so that nothing outside is read or written.
-// Only regular files are opened, without waiting for anybody. New content comes under a name that
-// nobody can guess or has made beforehand, and is renamed: files appear whole, and what was there
-// under the name is replaced, not written to.
-// MT: safe.
+// Only regular files are opened, without waiting for a writer. New content comes under a name that
+// cannot be guessed or made beforehand, and is renamed: files appear whole, and an existing file is
+// replaced, not written to. MT: safe.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +21,7 @@
 
 namespace culprit {
 
-/// A new file under a name that nobody can guess, until it is complete; goes if it never is.
+/// A new file under an unguessable name, until it is complete; it is removed if it never is.
 class Draft {
  public:
   Draft(Draft&& other) noexcept = default;
@@ -32,7 +31,7 @@ class Draft {
   /// Open for reading and writing.
   int descriptor() const { return file_.number(); }
   bool write(std::string_view content);
-  /// Gives it its name, in place of what is there.
+  /// Gives the file its name, in place of an existing one.
   Result<void> publish();
 
  private:
@@ -58,7 +57,7 @@ class GuardedPath {
   /// A file that a user named, in a folder of others: links are followed to its folder only.
   static GuardedPath of_file(const std::filesystem::path& file);
 
-  /// What lies in it under this name. Names that lead elsewhere ("..", "a/b") are never found.
+  /// The entry of this name in the folder. Names that lead elsewhere ("..", "a/b") are never found.
   GuardedPath operator/(std::string_view name) const;
 
   /// For sentences, and for libraries that open files themselves.
@@ -76,14 +75,14 @@ class GuardedPath {
   /// The whole content; none if it is no regular file or larger than `most`.
   std::optional<std::string> read(uint64_t most = kLargestText) const;
 
-  /// A file to be filled that will take the place of what is there.
+  /// A file to be filled that will replace an existing one.
   Result<Draft> draft() const;
-  /// Puts a file with this content in place of what is there.
+  /// Puts a file with this content in place of an existing one.
   Result<void> replace(std::string_view content) const;
   /// Makes a new file; an error if there is anything under this name.
   Result<void> create(std::string_view content) const;
-  /// Writes over the beginning of what is there, a file of this process's user that has no other
-  /// name, or else makes one. Needs no room on a disk that is full.
+  /// Writes over the beginning of the existing file, if it belongs to this process's user and has
+  /// no other name, or else makes one. Needs no room on a disk that is full.
   void overwrite(std::string_view content) const;
   /// Makes a new folder; an error if there is anything under this name.
   Result<void> make_folder() const;
@@ -102,7 +101,7 @@ class GuardedPath {
   std::filesystem::path path_;
 };
 
-/// Part of a name that nobody can guess.
+/// An unguessable part of a name.
 std::string unguessable();
 
 }  // namespace culprit

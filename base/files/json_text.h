@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What JSON from others may be, before it is parsed: parsers and printers call themselves for each
-// level, and a text of brackets alone would use up the stack.
+// Limits for JSON from others, checked before it is parsed: parsers and printers call themselves
+// for each level, and a text of brackets alone would use up the stack.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a file is, is asked of the open one: of its name somebody else may have made another thing
-// meanwhile. Opening has no effect on anything but regular files, and for these O_NONBLOCK has
-// none.
+// The file type is read from the open file: its name may meanwhile refer to another one. Opening
+// has no effect on anything but regular files, and for these O_NONBLOCK has none.
 #include "base/files/regular_file.h"
 
 #include <fcntl.h>
@@ -100,7 +99,7 @@ std::optional<std::string> RegularFile::read(uint64_t most) const {
 }
 
 std::optional<RegularFile> open_regular_file(const std::filesystem::path& file, Owner owner) {
-  // Opening a pipe without O_NONBLOCK waits for somebody to write to it.
+  // Opening a pipe without O_NONBLOCK would wait for a writer.
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   auto opened = RegularFile::of(
       Descriptor(::open(file.c_str(), flags | (owner == Owner::self ? O_NOFOLLOW : 0))));

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Regular files, opened so that whoever made them cannot lead the reader astray: a pipe that nobody
-// fills does not block, a device is not touched, and no more is read than the caller can use. What
-// is not what it should be is not there. Files inside an experiment are reached by GuardedPath
-// (guarded_path.h); here are those that users name, and what both have in common.
+// Regular files, opened so that their author cannot mislead the reader: a pipe without a writer
+// does not block, a device is not touched, and no more is read than the caller can use. Files that
+// are not as expected count as missing. Files inside an experiment are reached by GuardedPath
+// (guarded_path.h); here are those that users name, and the code that both have in common.
 #pragma once
 
 #include <sys/types.h>
@@ -31,9 +31,9 @@ class Descriptor {
 
   explicit operator bool() const { return number_ >= 0; }
   int number() const { return number_; }
-  /// Whoever takes the number closes it.
+  /// The caller must close the number.
   int release() { return std::exchange(number_, -1); }
-  /// False if what was written may not have arrived.
+  /// False if written data may not have arrived.
   bool close();
 
  private:
@@ -59,8 +59,8 @@ class RegularFile {
   /// When it was opened.
   uint64_t size() const { return size_; }
   uid_t owner() const { return owner_; }
-  /// What of it is no hole, as far as the file system tells, in order. Of very many pieces the last
-  /// reaches to the end of the file.
+  /// The parts of the file that are no holes, according to the file system, in order. If there are
+  /// very many, the last one reaches to the end of the file.
   std::vector<Extent> data() const;
   /// How many of `bytes` from `offset` on were read into `to`.
   size_t read_at(uint64_t offset, void* to, size_t bytes) const;

@@ -15,7 +15,7 @@ namespace culprit {
 inline constexpr std::array<std::string_view, 10> kLaunchers = {
     "mpirun", "mpiexec", "orterun", "prterun", "prun", "srun", "aprun", "jsrun", "flux", "ibrun"};
 
-/// What these start on each node, and what starts them.
+/// Programs that these start on each node, and programs that start them.
 inline constexpr std::array<std::string_view, 12> kLaunchersServants = {"hydra_pmi_proxy",
                                                                         "hydra_bstrap_proxy",
                                                                         "hydra_nameserver",
@@ -48,7 +48,7 @@ constexpr bool is_launchers_name(std::string_view name) {
                                          stem_of(name)) != kLaunchersServants.end();
 }
 
-/// Its children are programs of their own, and what it does itself is not what is measured.
+/// Its children are programs of their own, and its own work is not the measured program's.
 constexpr bool starts_others(std::string_view name) {
   return is_launchers_name(name) ||
          std::find(kStarters.begin(), kStarters.end(), name) != kStarters.end();

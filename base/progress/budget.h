@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What an optional part of the work may take before it is given up. Steps are counted by whoever
-// makes them, so the same input gives the same result on a busy machine as on a quiet one; CPU time
-// is the last guard, for what is slower than anybody thought. MT: any thread may spend.
+// How much an optional part of the work may take before it is given up. The code that does the work
+// counts its steps, so the same input gives the same result on a busy machine as on a quiet one;
+// CPU time is the last guard, for unexpectedly slow work. MT: any thread may spend.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace culprit {
 
-/// Thrown by Budget::spend(): whoever gave the budget goes on without that part.
+/// Thrown by Budget::spend(): the owner of the budget goes on without that part.
 struct BudgetSpent {};
 
 class Budget {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See progress.h. Whoever makes a step when the line is old enough writes it anew: no thread of its
-// own, and a step costs two atomic operations where nothing is shown.
+// See progress.h. A step that is made when the line is old enough writes it anew: there is no
+// thread for this, and a step costs two atomic operations where no progress is shown.
 
 #include "base/progress/progress.h"
 
@@ -16,7 +16,7 @@
 namespace culprit::progress {
 namespace {
 
-constexpr int64_t kFirst = 500'000'000;  ///< after so many nanoseconds of a stage
+constexpr int64_t kFirst = 500'000'000;  ///< nanoseconds of a stage before its line is shown
 constexpr int64_t kNext = 100'000'000;
 
 int64_t now() {

@@ -28,7 +28,7 @@ inline constexpr std::array kStageWords = {
 #undef PROGRESS_STAGE
 };
 
-/// From now on, on this file, whose terminal has so many columns.
+/// Shows progress from now on, on this file, whose terminal has `columns` columns.
 void show(int file, size_t columns);
 
 /// Takes the line away, since something else is to be written there. It comes back by itself.
@@ -53,7 +53,7 @@ class Progress {
   std::atomic<size_t> done_{0};
 };
 
-/// The line's words: what, how much of it, and what is left by the pace so far.
+/// The line's text: the stage, its share done, and the remaining time at the pace so far.
 std::string line(Stage stage, double share, double elapsed_s);
 
 }  // namespace culprit::progress

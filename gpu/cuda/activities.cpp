@@ -22,7 +22,7 @@ const Cupti* g_cupti = nullptr;
 
 // --- What records say ---
 
-/// What CUDA 13's record of synchronisation and of events have behind that of CUDA 12.
+/// The fields that CUDA 13 added at the end of CUDA 12's records of synchronisation and of events.
 struct SynchronizationTail {
   CUpti_ActivitySynchronization common;
   uint64_t event_sync_id;
@@ -35,7 +35,8 @@ struct CudaEventTail {
   uint64_t event_sync_id;
 };
 constexpr uint32_t kHasSyncIds = 130000;
-/// What CUDA 12.4's record of overhead has behind that of CUDA 12.2, which added the number.
+/// The fields that CUDA 12.4 added at the end of CUDA 12.2's record of overhead, which has the
+/// number.
 struct OverheadTail {
   CUpti_ActivityOverhead2 common;
   void* data;
@@ -219,8 +220,8 @@ void see_event(const CUpti_ActivityCudaEvent& record) {
   point_passed(point);
 }
 
-/// What CUPTI calls overhead is not all for its own sake: a program loads and compiles its code
-/// without it, too, and waits where the device cannot take more.
+/// Not all time that CUPTI calls overhead is for its own sake: a program loads and compiles its
+/// code without it, too, and waits where the device cannot take more.
 RawDeviceTime time_of(CUpti_ActivityOverheadKind kind) {
   switch (static_cast<unsigned>(kind)) {
     case CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER:
@@ -234,9 +235,9 @@ RawDeviceTime time_of(CUpti_ActivityOverheadKind kind) {
   }
 }
 
-/// CUPTI leaves it to its clients to free what a record of a full command buffer points to. No
-/// library is trusted to have the record in full: what is freed lies within the buffer, which ends
-/// at `end`, and is an address.
+/// CUPTI leaves it to its clients to free the memory that a record of a full command buffer points
+/// to. No library is trusted to have the record in full: it is freed only if the field lies within
+/// the buffer, which ends at `end`, and is an address.
 void free_data(const CUpti_ActivityOverhead2& record, const uint8_t* end) {
   constexpr uintptr_t kNoAddress = 1 << 20;
   if (g_cupti->version < kOverheadHasData || record.overheadKind != kCommandBufferFull) return;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// CUPTI's buffers of records, and what is told of each record. Records go straight on into the log,
-// so that buffers are never hoarded: there are as many as CUPTI fills at once. Since 13.0 that is
-// one for each thread that uses CUDA, until the next flush, even if the thread ends meanwhile.
+// CUPTI's buffers of records, and the events that are made from each record. Records go straight on
+// into the log, so that buffers are never hoarded: there are as many as CUPTI fills at once. Since
+// 13.0 that is one for each thread that uses CUDA, until the next flush, even if the thread ends
+// meanwhile.
 #pragma once
 
 #include "gpu/cuda/cupti_library.h"

@@ -28,7 +28,7 @@ Buffer take_buffer(bool at_any_price);
 void give_back_buffer(Buffer buffer);
 /// Whether many more are in use than at the last call: those that are filled should be fetched.
 bool buffers_run_short();
-/// One that is nobody's but the caller's, for free().
+/// A buffer that only the caller owns, for free().
 uint8_t* new_buffer(size_t bytes);
 
 }  // namespace culprit::gpu::cuda

@@ -41,7 +41,7 @@ struct Call {
   CallWaits waits = CallWaits::no;
 };
 
-/// What a function of this name (as CUPTI has it) does.
+/// The action of a function of this name (as CUPTI has it).
 Call call_named(std::string_view name);
 /// "cudaMemcpy_v3020" -> "cudaMemcpy", "cuLaunchKernel_ptsz" -> "cuLaunchKernel".
 std::string_view without_version(std::string_view name);

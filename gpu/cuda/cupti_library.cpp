@@ -44,7 +44,7 @@ int look_at(dl_phdr_info* info, size_t, void* data) {
   return 1;
 }
 
-/// The driver's CUDA version, 0 if there is none: what is newer cannot work with it.
+/// The driver's CUDA version, 0 if there is none: newer libraries cannot work with it.
 int driver_major() {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
   if (driver == nullptr) return 0;

@@ -30,7 +30,7 @@ using std::chrono::seconds;
 
 constexpr seconds kLastFlush{4};
 constexpr seconds kFlushOfContext{1};
-/// Between flushes of what is complete, in rounds of the drain.
+/// Rounds of the drain between flushes of complete records.
 constexpr unsigned kRoundsBetweenFlushes = 10;
 
 Cupti g_cupti;
@@ -61,7 +61,7 @@ uint64_t CUPTIAPI own_clock() {
   return monotonic_nanoseconds();
 }
 
-/// What CUPTI puts into its records.
+/// The present time on the clock that CUPTI uses for its records.
 uint64_t device_nanoseconds() {
   if (g_own_clock) return monotonic_nanoseconds();
   uint64_t time = 0;

@@ -22,7 +22,7 @@ namespace culprit::gpu::nvtx {
 
 namespace {
 
-/// What a pop needs of the range that it ends.
+/// The data of an open range that its pop needs.
 struct OpenRange {
   const Domain* domain = nullptr;
   bool recorded = false;

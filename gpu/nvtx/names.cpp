@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view kUnnamed = "(unnamed range)";
 constexpr char32_t kReplacement = 0xFFFD;
 
-/// A hash table whose entries never go: its slots fill up one by one. A name that finds none among
-/// so many behind its own is not kept.
+/// A hash table whose entries never go: its slots fill up one by one. A name that finds no free
+/// slot among a fixed number behind its own is not kept.
 template <class Name, size_t kSlots>
 class KeptForever {
  public:

@@ -34,7 +34,7 @@ struct Kept {
   size_t length;
   std::string_view view() const { return {reinterpret_cast<const char*>(this + 1), length}; }
 };
-/// What handles of domains and registered strings point to. A string has its domain's name in it.
+/// Handles of domains and registered strings point to these. A string contains its domain's name.
 struct Domain : Kept {};
 struct Registered : Kept {};
 

@@ -38,7 +38,7 @@ Value argument_or(const Arguments& arguments, Value otherwise) {
   }
 }
 
-/// What to record once the operation is handed over.
+/// Records the call once the operation is submitted.
 void tell_call(const Given& given, std::span<const cl_event> after, bool blocking) {
   const Operation& operation = given.operation;
   call_handed_over(operation.kind, operation.queue, operation.number);

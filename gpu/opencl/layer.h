@@ -10,7 +10,8 @@
 
 namespace culprit::gpu::opencl {
 
-/// What the program would call without us; valid once the loader has opened the layer.
+/// The functions that the program would call without us; valid once the loader has opened the
+/// layer.
 extern const cl_icd_dispatch* next_layer;
 
 /// Put their functions into the table that the program calls.

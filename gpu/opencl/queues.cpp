@@ -159,7 +159,7 @@ cl_int CL_API_CALL queue_info(cl_command_queue handle, cl_command_queue_info wha
   return status;
 }
 
-/// What the program asks of an event of a queue that it made without profiling.
+/// Answers the program's queries about an event of a queue that it made without profiling.
 cl_int CL_API_CALL profiling_info(cl_event event, cl_profiling_info what, size_t size, void* value,
                                   size_t* size_needed) {
   cl_command_queue handle = nullptr;

@@ -87,7 +87,7 @@ void tell(const cl_icd_dispatch& next, Given& given, cl_int status, DeviceNumber
   operation_executed(operation);
 }
 
-/// What is to be looked at in one go: a queue, and the operations at its front.
+/// Operations to be checked in one go: a queue, and the operations at its front.
 struct Batch {
   cl_command_queue handle;
   DeviceNumber device;
@@ -111,7 +111,7 @@ std::vector<Batch> fronts() {
   return batches;
 }
 
-/// Forgets what was told: an operation under way has its number to itself.
+/// Forgets operations that were recorded: no two operations under way share a number.
 void remove(const Batch& batch, const std::vector<bool>& told) {
   const Lock lock(g_mutex);
   std::deque<Given>& given = state().queues[batch.handle].given;

@@ -19,7 +19,7 @@
 
 namespace culprit::gpu::opencl {
 
-/// What is known of a queue of the program.
+/// The known facts about a queue of the program.
 struct Queue {
   QueueNumber number = QueueNumber::none;
   DeviceNumber device{};
@@ -51,9 +51,9 @@ std::vector<OperationNumber> operations_of(std::span<const cl_event> events);
 void put_user_event(cl_event event, OperationNumber number);
 OperationNumber take_user_event(cl_event event);
 
-/// Tells what has finished. One thread at a time. Returns whether anything was.
+/// Records finished operations. One thread at a time. Returns whether there were any.
 bool collect(const cl_icd_dispatch& next);
-/// What will not be collected any more is lost.
+/// Counts operations that will not be collected any more as lost.
 void abandon();
 
 }  // namespace culprit::gpu::opencl

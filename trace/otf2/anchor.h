@@ -17,8 +17,8 @@ std::string anchor_refusal(const std::filesystem::path& anchor);
 /// and devices lead it elsewhere or hold it up. Empty if all are files.
 std::string refusal_of_files(const std::filesystem::path& anchor);
 
-/// What of an archive the OTF2 library may have been built without, as a clause for its refusal;
-/// for an anchor file that OTF2 does not open. Empty if there is nothing special about it.
+/// A feature of the archive without which the OTF2 library may have been built, as a clause for an
+/// error message; for an anchor file that OTF2 does not open. Empty if there is no such feature.
 std::string needed_of_library(const std::filesystem::path& anchor);
 
 /// The anchor file in `folder`: traces.otf2, as most tools name it, or the only one there is. Empty

@@ -44,13 +44,13 @@ struct WindowRef {
   CommRef comm;
 };
 
-/// What a region's name tells of the one-sided synchronisation in it.
+/// Facts about one-sided synchronisation that follow from a region's name.
 struct RmaTraits {
   RmaEpoch epoch = RmaEpoch::other;
   RmaSyncKind sync = RmaSyncKind::memory;
 };
 
-/// What an event's references and ticks mean.
+/// The meaning of an event's references and ticks.
 struct Otf2Tables {
   uint64_t resolution = 1'000'000'000;
   uint64_t offset = 0;
@@ -91,7 +91,7 @@ struct ResolvedDefinitions {
   Otf2Tables tables;
 };
 
-/// What cannot be used is left out and counted in `losses`.
+/// Unusable definitions are left out and counted in `losses`.
 ResolvedDefinitions resolve_definitions(const RawGlobalDefinitions& raw, Losses& losses);
 
 }  // namespace culprit::trace

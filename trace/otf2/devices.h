@@ -29,7 +29,7 @@ inline constexpr std::array<std::string_view, kDeviceParameterCount> kDevicePara
     "culprit::device_launch", "culprit::device_after", "culprit::device_wait",
     "culprit::device_operation"};
 
-/// What stands beside the value.
+/// Attributes beside the value.
 enum class DeviceAttribute : uint8_t {
   kind,        ///< DeviceOpKind
   queue,       ///< of a launch

@@ -63,8 +63,7 @@ Time EventDecoder::repaired(int64_t nanos) {
   return Time::from_nanos(last_);
 }
 
-/// Leaves what was entered after `region` and never left; ignores it if `region` is not open at
-/// all.
+/// Leaves regions entered after `region` and never left; ignores the leave if `region` is not open.
 void EventDecoder::pop_misnested(Time time, RegionId region) {
   if (std::find(open_.begin(), open_.end(), region) == open_.end()) {
     ++repairs_.leaves_without_enter;

@@ -32,7 +32,7 @@ class EventDecoder {
   /// The callbacks to register with an EvtReader; their user data is an EventDecoder.
   static const OTF2_EvtReaderCallbacks* callbacks();
 
-  /// Leaves at the last time what is still open, and reports the repairs.
+  /// Leaves all open regions at the last time, and reports the repairs.
   void finish(Losses& losses);
 
   // One per kind of record; called by OTF2 through the callbacks.
@@ -96,7 +96,7 @@ class EventDecoder {
   void keep_promise(Time time, Promise promise);
   Time repaired(int64_t nanos);
   uint32_t peers_of(const CommRef& comm) const;
-  /// What OTF2 has no record for comes with the leave of the call.
+  /// Facts for which OTF2 has no record come with the leave of the call.
   void facts_of_call(OTF2_TimeStamp time, const OTF2_AttributeList* attributes);
   void matching(const OTF2_AttributeList* attributes, MpiMessage& message) const;
   GroupId partners(const OTF2_AttributeList* attributes, OTF2_AttributeRef attribute) const;

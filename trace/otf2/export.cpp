@@ -59,7 +59,7 @@ Result<void> export_otf2(const Source& source, const fs::path& folder, unsigned 
   }
   std::error_code error;
   fs::create_directories(named.parent_path(), error);
-  // OTF2 makes its files by their names: in a folder whose name nobody could know beforehand.
+  // OTF2 makes its files by their names: so they are in a folder whose name cannot be guessed.
   const GuardedPath draft = GuardedPath(named.parent_path()) / ("." + unguessable() + ".tmp");
   if (auto made = draft.make_folder(); !made) return made;
   Result<void> written = write_archive(source, draft.path(), threads, losses);

@@ -13,8 +13,8 @@
 namespace culprit::trace {
 
 /// Writes `folder`/traces.otf2 on `threads` threads (0: all cores). `folder` must not exist or be
-/// empty; it appears when the archive is complete. `losses`: what was lost before, to which comes
-/// what the source loses on being read. The archive tells of all of it.
+/// empty; it appears when the archive is complete. `losses`: earlier losses, to which those of
+/// reading the source are added. The archive contains all of them.
 Result<void> export_otf2(const Source& source, const std::filesystem::path& folder,
                          unsigned threads, Losses& losses);
 

@@ -16,8 +16,7 @@ namespace culprit::trace {
 /// From now on OTF2's messages are kept instead of printed. MT: safe, at any time.
 void silence_otf2();
 
-/// What OTF2 complained of first on this thread since the last call, in its words; empty if
-/// nothing.
+/// OTF2's first error message on this thread since the last call; empty if there was none.
 std::string take_otf2_complaint();
 
 /// Makes the handle usable from several threads.

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kPrefix = "CULPRIT::LOSS::";
 constexpr std::string_view kBeforeSentence = ": ";
 
-/// What stands before `end`, which is dropped; all that is left if there is none.
+/// Cuts the text before `end` off `text` and drops `end`; the whole text if there is none.
 std::string_view take_until(std::string_view& text, std::string_view end) {
   const size_t at = std::min(text.find(end), text.size());
   const std::string_view taken = text.substr(0, at);

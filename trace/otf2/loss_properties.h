@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What was lost before a trace became an archive, as properties of the archive: whoever analyzes it
-// later shall know. "CULPRIT::LOSS::0" is "dropped_records 3 data loss: Some records ...". (OTF2
-// writes the names of properties in capitals.)
+// The losses from before a trace became an archive, as properties of the archive, so that later
+// analyses report them. "CULPRIT::LOSS::0" is "dropped_records 3 data loss: Some records ...".
+// (OTF2 writes the names of properties in capitals.)
 #pragma once
 
 #include <string>

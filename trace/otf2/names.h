@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How OTF2 calls what trace/ calls otherwise: both directions of every enumeration, and the names
-// of the attributes in which culprit's archives carry what OTF2 has no place for. Only otf2_*.cpp
-// include this file, so that OTF2 is seen by nobody else.
+// OTF2's terms for those of trace/: both directions of every enumeration, and the names of the
+// attributes in which culprit's archives carry facts that OTF2 has no record for. Only otf2_*.cpp
+// include this file, so that no other code depends on OTF2.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -48,7 +48,7 @@ OTF2_RegionFlag flags_of(RegionRole role);
 
 MetricMode metric_mode_from_otf2(OTF2_MetricMode mode);
 OTF2_MetricMode to_otf2(MetricMode mode);
-/// Who counts it, as its name tells.
+/// The source that counts it, as its name shows.
 OTF2_MetricType metric_type(std::string_view name);
 
 LocationKind location_kind_from_otf2(OTF2_LocationType type);
@@ -63,7 +63,8 @@ OTF2_CollectiveOp to_otf2_of_mpi(CollectiveOp op);
 /// Whether that is the operation itself; else kCollectiveOpAttribute tells which it was.
 bool mpi_record_says(CollectiveOp op);
 
-/// What is being acquired, for archives without kMutexKindAttribute: the role of the region around.
+/// The mutex that is being acquired, for archives without kMutexKindAttribute: it follows from the
+/// role of the region around.
 MutexKind mutex_kind_from_otf2(OTF2_RegionRole around);
 
 /// Of all operations but put and get, which OTF2 has records of their own for.

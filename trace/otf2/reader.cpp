@@ -69,7 +69,7 @@ class Otf2Source final : public Source {
   std::unique_ptr<std::once_flag[]> localized_;
 };
 
-/// Looked up beforehand, because OTF2's own words for it ("file interaction failed") help nobody.
+/// Checked beforehand, because OTF2's own message ("file interaction failed") is of no help.
 FileState Otf2Source::state(OTF2_LocationRef location, const char* extension) const {
   const fs::path folder = fs::path(anchor_).replace_extension();
   return plain_files_ ? state_of(folder / (std::to_string(location) + extension))

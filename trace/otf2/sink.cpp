@@ -160,7 +160,7 @@ void Otf2Sink::mpi_irecv(Time time, const MpiMessage& m, RequestId request) {
                                 m.bytes, number(request)));
 }
 
-// Outside of any call there is no record that could carry these; nobody tells them there.
+// Outside of any call there is no record that could carry these facts; none are emitted there.
 
 void Otf2Sink::mpi_isend_ready(Time, RequestId request) {
   facts_.depth = depth_;

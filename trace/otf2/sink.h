@@ -63,7 +63,7 @@ inline OTF2_ParameterRef device_ref(DeviceParameter parameter) {
   return kIterationRef + 1 + static_cast<OTF2_ParameterRef>(parameter);
 }
 
-/// What is known of a location once its events are written.
+/// The facts about a location once its events are written.
 struct WrittenLocation {
   uint64_t events = 0;
   uint64_t last = 0;    ///< time of its last event

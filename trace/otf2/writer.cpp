@@ -40,8 +40,7 @@ uint64_t definition_chunk(size_t locations) {
 OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
   return OTF2_FLUSH;
 }
-/// Without a post-flush callback no BufferFlush records are written: nobody waits for these
-/// flushes.
+/// Without a post-flush callback no BufferFlush records are written: no reader needs them.
 constexpr OTF2_FlushCallbacks kFlush{flush_always, nullptr};
 
 struct CloseArchive {
@@ -88,7 +87,7 @@ Error Writer::failure(const std::string& what) const {
                (why.empty() ? "" : " (" + why + ")")};
 }
 
-/// What other tools may rely on, unless the caller knows better.
+/// Promises to other tools, unless the caller changes them.
 constexpr std::array<std::pair<const char*, const char*>, 4> kProperties{{
     {"OTF2::MPI_COMMUNICATION_COMPLETE", "true"},
     {"OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", "true"},
@@ -119,7 +118,7 @@ std::vector<WrittenLocation> Writer::gather(const Definitions& definitions) {
     }
     by_location.push_back(it->second);
   }
-  CULPRIT_CHECK(written_.size() == by_location.size());  // what was opened is defined, once
+  CULPRIT_CHECK(written_.size() == by_location.size());  // each opened location is defined once
   return by_location;
 }
 

@@ -17,7 +17,7 @@ enum class RawKind : uint8_t {
 #include "trace/raw/records.def"
 };
 
-/// What a record belongs to, where records are counted.
+/// The category of a record, by which records are counted.
 enum class RawGroup : uint8_t {
   unknown,      ///< no kind that we know
   structure,    ///< of the log

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the system calls threads of culprit's own in recorded processes: whoever looks at a process
+// The system's names of culprit's own threads in recorded processes: code that looks at a process
 // from outside leaves them out.
 #pragma once
 

@@ -78,8 +78,8 @@ inline constexpr size_t kRawSealBytes = sizeof(RawHeader) + sizeof(uint64_t);
 /// Of a file that was read or written, where its name is not known.
 inline constexpr uint64_t kRawNamelessFile = ~uint64_t{0};
 
-/// What a thread is in, by who tells of it. Each has one record at a time, and none while it is in
-/// nothing of the kind.
+/// A thread's open states, by their source. Each slot has one record at a time, and none while the
+/// thread is in no such state.
 enum class RawSlot : unsigned {
   call = 0,  ///< a call of MPI: what it needs in order to return
   wait = 1,  ///< a wait for another thread, outside of any runtime
@@ -182,16 +182,18 @@ struct RawProcess {
   char mpi_library[256];  ///< MPI_Get_library_version, first line
   char omp_runtime[128];  ///< what OMPT says of itself
   char job[64];           ///< the launcher's name for the process's MPI job; empty: it gave none
-  char parent[64];        ///< who spawned its world: "<job>.<rank>"; "?": unknown; empty: nobody
+  char parent[64];        ///< the process that spawned its world: "<job>.<rank>"; "?": unknown;
+                          ///< empty: none
   uint64_t
       written_behind;  ///< errno with which mapping a file was refused: the newest records lie in
                        ///< memory, and are written every few KiB and at the end; 0: none was
-  uint64_t logs;       ///< whose files were made: so many are there, unless some were removed
+  uint64_t logs;       ///< number of logs whose files were made: all of them exist, unless some
+                       ///< were removed
   uint64_t maps;       ///< likewise, copies of /proc/self/maps
 };
 static_assert(sizeof(RawProcess) % sizeof(uint64_t) == 0);
 
-/// What a process's record was at some moment.
+/// A process's record at some moment.
 struct RawSnapshot {
   RawProcess process;
   uint64_t number;  ///< 1, 2, ...: the greater is the newer
@@ -206,8 +208,8 @@ struct RawProcessFile {
   RawSnapshot snapshots[2];
 };
 
-/// File `raw/heartbeat`: kept by whoever started the program, which learns of its end however it
-/// came.
+/// File `raw/heartbeat`: kept by the culprit that started the program, which notices its end
+/// however it came.
 inline constexpr const char* kRawHeartbeatFile = "heartbeat";
 struct RawHeartbeat {
   uint32_t magic;

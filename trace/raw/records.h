@@ -95,7 +95,7 @@ struct Packed {
   unsigned needed_ = 0;
 };
 
-/// As a field: what is greater than its enumeration can be becomes the greatest that it can, and so
+/// As a field: a value beyond its enumeration becomes the greatest that the field can hold, and so
 /// does not seem to be a value that has a name.
 template <class T, class Bits>
 constexpr T fitting(Bits bits) {

@@ -21,7 +21,7 @@ inline constexpr uint64_t kMix = 0xd6e8feb86659fd93u;    // odd, its bits look r
 inline constexpr unsigned kHalf = 32;
 }  // namespace raw_seal_detail
 
-/// What `word` at `place`, in words, adds to a sum.
+/// The contribution of `word` at `place`, in words, to a sum.
 constexpr uint64_t raw_sum_of(uint64_t word, uint64_t place) {
   const uint64_t mixed = (word ^ (place * raw_seal_detail::kPlace)) * raw_seal_detail::kMix;
   return mixed ^ (mixed >> raw_seal_detail::kHalf);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the fields of raw records may hold (records.def): the enumerations and marks that only these
+// The values of fields of raw records (records.def): the enumerations and marks that only these
 // records use. Others are those of trace/.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace culprit::trace {
 
-/// What a user_enter begins.
+/// The kind of region that a user_enter begins.
 enum class RawUserRegion : uint8_t { region = 0, phase = 1, iteration = 2 };
 
 enum class RawWinFlavor : uint16_t { create = 0, allocate = 1, shared = 2, dynamic = 3 };
@@ -58,10 +58,10 @@ enum class RawDevicePoint : uint16_t {
   host_waits = 5,  ///< the runtime does not say for what
 };
 
-/// What a device runtime took time for.
+/// The work for which a device runtime took time.
 enum class RawDeviceTime : uint16_t {
   tools = 0,      ///< being measured
-  start_up = 1,   ///< loading and compiling what is to be executed
+  start_up = 1,   ///< loading and compiling code
   full_queue = 2  ///< the host waited until what it handed over had a place
 };
 
@@ -90,7 +90,7 @@ enum class RawCommOrigin : uint16_t {
   spawned = 3,     ///< dynamic processes
 };
 
-/// What joined the processes of a communicator, where its origin does not tell.
+/// How the processes of a communicator were joined, if its origin does not show it.
 enum class RawCommLink : uint16_t {
   none = 0,
   tag = 1,        ///< within one world: the tag tells communicators of the same members apart
@@ -114,7 +114,7 @@ inline constexpr uint32_t kRawParentRank = 1u << 31;
 /// more neighbours in a graph the first ones. No picture shows more.
 inline constexpr unsigned kMostDimensions = 16, kMostNeighbors = 64;
 
-/// What a host thread does for a device, for omp_target_begin.
+/// A host thread's work for a device, for omp_target_begin.
 enum class RawTarget : uint16_t {
   construct = 0,  ///< ompt_target_t
   data = 1,       ///< ompt_target_data_op_t
@@ -128,7 +128,7 @@ enum class RawMatching : uint16_t {
   partitioned = 2,  ///< through MPI_Psend_init and MPI_Precv_init: the mpi_part_init's
 };
 
-/// What a call of MPI that may have to wait needs in order to return.
+/// The condition under which a call of MPI that may have to wait returns.
 enum class RawAwaits : uint16_t {
   message = 0,        ///< to receive or to find one. arg: comm; w0: as mpi_irecv_post's w1
   all_requests = 1,   ///< arg: how many; words: the handles of the first of them
