@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each struct names its members once more, in the order in which they are written; what is missing
+// Each struct lists its members once more, in the order in which they are written; a member missing
 // in an older file keeps its default.
 #include "assemble/run_facts.h"
 

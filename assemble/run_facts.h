@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the measurement knows of a run beyond its events, and where that is kept: in
-// `<experiment>/experiment.json` under "measured", beside what the command line keeps there.
+// The facts that the measurement knows of a run beyond its events, and where they are kept: in
+// `<experiment>/experiment.json` under "measured", beside those of the command line.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace culprit::assemble {
 struct ProcessCores {
   uint32_t rank = 0;  ///< its place among the processes
   std::string node;
-  uint64_t cores = 0;       ///< that it might use; 0: unknown
-  uint64_t node_cores = 0;  ///< that all of the run on its node might use
+  uint64_t cores = 0;       ///< cores that it might use; 0: unknown
+  uint64_t node_cores = 0;  ///< cores that all of the run on its node might use
   double on_core_s = 0;     ///< CPU time of its threads
   double core_wait_s = -1;  ///< they could have run, and had no core; < 0: unknown
-  std::string program;      ///< the name of what it executed
-  uint64_t number = 0;      ///< the system's number of it
+  std::string program;      ///< the name of the program that it executed
+  uint64_t number = 0;      ///< the system's number of the process
 };
 
 /// Threads of a process that share a maker and a name.
@@ -40,7 +40,7 @@ struct TaskGroup {
 
 enum class CoreTakerKind { others, helpers, quota, hypervisor, binding, own, unknown };
 
-/// Who had the cores of a node that threads of the run lacked.
+/// A load that had the cores of a node which threads of the run lacked.
 struct CoreTaker {
   std::string node;
   CoreTakerKind kind = CoreTakerKind::unknown;
@@ -48,10 +48,10 @@ struct CoreTaker {
   uint64_t process = 0;    ///< its number; 0: of several
   uint64_t processes = 0;  ///< of that name
   double cpu_s = 0;
-  double time_s = 0;  ///< without a core for its sake
+  double time_s = 0;  ///< time that threads were without a core because of it
 };
 
-/// What a process had of cores in a part of the run.
+/// A process's use of cores in a part of the run.
 struct CoreTime {
   uint32_t rank = 0;
   double begin_s = 0;
@@ -74,7 +74,8 @@ struct StuckMember {
   bool in_circle = false;  ///< else it only waits for those that are
 };
 
-/// Locations that wait for each other for ever, or for what nobody gives any more.
+/// Locations that wait for each other for ever, or for an event that no location can cause any
+/// more.
 struct StuckGroup {
   bool deadlock = false;  ///< some wait for each other in a circle; these come first
   std::vector<StuckMember> members;
@@ -84,7 +85,7 @@ struct StuckGroup {
 struct Whereabouts {
   std::string name;       ///< "rank 3, thread 1"
   std::string what;       ///< "is in MPI_Recv (halo.c:12, in exchange)"
-  std::string why;        ///< what it waits for, if that is known: "for a message from rank 1"
+  std::string why;        ///< the object of its wait, if it is known: "for a message from rank 1"
   double since_s = 0;     ///< it has been there since then; of one that computes, when it was seen
   double core = -1;       ///< share of a core that it used lately; < 0: unknown
   bool computes = false;  ///< it makes progress, as far as can be seen
@@ -92,12 +93,12 @@ struct Whereabouts {
 
 /// A run at one moment.
 struct RunState {
-  std::vector<StuckGroup> groups;      ///< who cannot go on
-  std::vector<Whereabouts> everybody;  ///< who has not ended
+  std::vector<StuckGroup> groups;      ///< locations that cannot go on
+  std::vector<Whereabouts> everybody;  ///< threads that have not ended
   double now_s = 0;                    ///< the moment, since the start of the run
 };
 
-/// With what was lost before the replay.
+/// The losses are those before the replay.
 struct RunFacts {
   std::string command;  ///< of rank 0
   std::string program;  ///< base name of the executable
@@ -111,7 +112,7 @@ struct RunFacts {
   double clock_error_ns = 0;  ///< between nodes, at most; 0: one node, or never compared
   std::vector<ProcessCores> cores;     ///< of each process that left records
   std::vector<TaskGroup> tasks;        ///< of each of these, as far as they used any
-  std::vector<CoreTaker> core_takers;  ///< by node; who took most first
+  std::vector<CoreTaker> core_takers;  ///< by node; the largest first
   std::vector<CoreTime> core_times;    ///< of processes that lacked a core, in order
   std::vector<StuckGroup> stuck;       ///< when the run ended; deadlocks first
   std::vector<std::string> notes;  ///< sentences for the report (libomp put under the program, ...)

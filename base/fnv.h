@@ -12,7 +12,7 @@ namespace culprit {
 
 constexpr uint64_t kFnvSeed = 0xcbf29ce484222325u;
 
-/// `seed`: the hash of what stands before.
+/// `seed`: the hash of the bytes before.
 constexpr uint64_t fnv1a(std::string_view bytes, uint64_t seed = kFnvSeed) {
   for (const char byte : bytes) seed = (seed ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
   return seed;

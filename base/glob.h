@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Patterns of names: `*` stands for any characters, `?` for one, everything else for itself.
-// Needs no memory: also the collector uses it.
+// Patterns of names: `*` stands for any characters, `?` for one, everything else for itself. Needs
+// no memory, since the collector uses it too.
 #pragma once
 
 #include <string_view>
@@ -29,7 +29,8 @@ constexpr bool matches_glob(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-/// Of call paths: whole ones, or functions' names where the pattern has no slash.
+/// Whether the pattern matches the whole call path, or a function's name if the pattern has no
+/// slash.
 constexpr bool matches_callpath(std::string_view pattern, std::string_view path,
                                 std::string_view function) {
   if (matches_glob(pattern, path)) return true;

@@ -32,13 +32,14 @@ class Id {
 using RegionId = Id<struct RegionTag>;
 /// A path from the root to a region, joined over locations.
 using CallPathId = Id<struct CallPathTag>;
-/// One strictly sequential time line: a CPU thread or a GPU stream.
+/// One strictly sequential timeline: a CPU thread or a GPU stream.
 using LocationId = Id<struct LocationTag>;
 /// A process with its threads and streams (OTF2: location group); for MPI programs, a world rank.
 using ProcessId = Id<struct ProcessTag>;
 /// A communicator, the same number on all its members.
 using CommId = Id<struct CommTag>;
-/// A device that executes what hosts hand over, the same number in all processes that use it.
+/// A device that executes operations submitted by hosts; it has the same number in all processes
+/// that use it.
 using DeviceId = Id<struct DeviceTag>;
 /// A counter or any other figure that is read on the way, and a set of such that is read together.
 using MetricId = Id<struct MetricTag>;

@@ -99,7 +99,7 @@ struct DetailedLoss {
   LossKind kind;
 };
 
-/// As counted and stored.
+/// A loss as it is counted and stored.
 struct Loss {
   uint64_t count = 0;
   Severity severity = Severity::info;
@@ -117,7 +117,7 @@ class Losses {
   void merge(const Losses& other);
 
   bool contains(LossKind kind) const { return losses_.contains(text(kind).id); }
-  /// By name: the id in losses.def, or a name of another build.
+  /// All losses by name: the id in losses.def, or a name of another build.
   const std::map<std::string, Loss, std::less<>>& all() const { return losses_; }
 
  private:

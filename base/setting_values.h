@@ -21,7 +21,7 @@ struct Window {
   double end_s = 0;  ///< 0: never
 };
 
-/// Where a constant ought to be one: no constant.
+/// Called where a constant is required, to stop the compiler: it is no constant expression.
 void no_such_word_in_settings_def();
 
 /// One of the words of a row. It compares with a word; one that the row does not have does not

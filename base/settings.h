@@ -114,8 +114,8 @@ constexpr const char* variable(Setting setting) {
   return text(setting).variable;
 }
 
-/// Calls `visit(word)` for the parts of a list that commas separate, until it says false. Returns
-/// what it said last.
+/// Calls `visit(word)` for the parts of a list that commas separate, until it returns false.
+/// Returns the last result.
 template <class Visit>
 constexpr bool for_each_word(std::string_view list, Visit&& visit) {
   while (!list.empty()) {

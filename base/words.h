@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Words: enums whose values have one spelling in all files and output. An enum and the spellings of
-// its values come from one table, a .def with WORDS, WORD and END (severities.def is one); here is
-// how to ask for them.
+// its values come from one table, a .def with WORDS, WORD and END (severities.def is one); this
+// file has the functions that look them up.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 
 namespace culprit::gpu {
 
-/// Called on the drain's thread alone. It returns whether there was anything.
+/// Called on the drain's thread only. It returns whether it found anything.
 using Collect = bool (*)();
 
 /// Starts the thread, once. `collect` is called every few milliseconds while it brings something,

@@ -91,7 +91,7 @@ struct Point {
 };
 void point_passed(const Point&);
 /// Time that the runtime itself took on the host, in nanoseconds of the device's clock; in the call
-/// that handed over this operation, if there was one.
+/// that submitted this operation, if there was one.
 void runtime_took(RawDeviceTime what, uint64_t begin, uint64_t end, OperationNumber number);
 /// The device's clock showed `nanoseconds` at some moment between two of ours.
 void clock_was(DeviceNumber, uint64_t nanoseconds, uint64_t ticks_at_least, uint64_t ticks_at_most);
@@ -105,10 +105,10 @@ void runtime_is(DeviceApi, std::string_view description,
 /// Returns false if the call is not recorded; then none of the others may follow. `name` must live
 /// for ever.
 bool call_begins(const char* name);
-/// The same of a call that began at `since` (in our ticks), when nothing was recorded yet, and that
-/// has been making what the runtime needs until now.
+/// The same for a call that began at `since` (in our ticks), when nothing was recorded yet, and
+/// that has been starting up the runtime until now.
 bool call_begins_with_start_up(const char* name, uint64_t since);
-/// Since its begin the call at hand has been making what the runtime needs.
+/// The current call has been starting up the runtime since its begin.
 void call_started_up();
 void call_handed_over(DeviceOpKind, QueueNumber, OperationNumber);
 /// The operations that the last submitted one waits for, besides the order of its queue.

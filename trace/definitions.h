@@ -39,8 +39,8 @@ enum class RegionRole : uint8_t {
   iteration,   ///< one turn of a loop that the user named; its number comes as an event
 };
 
-/// The region that stands where recording was switched off. What lies in it was not seen, but for
-/// MPI's messages and collectives, each call that had any in a visit of its own.
+/// The region in place of a part that was not recorded. Calls in it are unknown, except for MPI's
+/// messages and collectives: each call that had any is a visit of its own.
 inline constexpr std::string_view kNotRecorded = "(not recorded)";
 
 /// Time for which the function is unknown: no sample was taken in code of its kind.
@@ -72,8 +72,8 @@ struct Location {
   uint64_t file_id = 0;                ///< the archive's own number of it
   uint64_t event_count = 0;            ///< as the trace promises, about; 0 if unknown
   DeviceId device = DeviceId::none();  ///< of a stream; none if the archive does not tell
-  /// Of a stream: its queue's number in the process. An out-of-order queue has several streams,
-  /// as its operations overlap.
+  /// For a stream: its queue's number in the process. An out-of-order queue has several streams, as
+  /// its operations overlap.
   uint32_t queue = 0;
 };
 
@@ -102,7 +102,7 @@ struct Comm {
 };
 
 enum class MetricMode : uint8_t {
-  accumulated,  ///< counts up from the run's begin
+  accumulated,  ///< the value is the increase since it was read last
   relative,     ///< what came since it was read last
   level,        ///< a height at the moment
 };
@@ -113,7 +113,7 @@ struct Metric {
   MetricMode mode = MetricMode::accumulated;
   bool operator==(const Metric&) const = default;
 };
-/// Metrics whose values come together.
+/// Metrics that are read together.
 using MetricSet = std::vector<MetricId>;
 
 /// A set of processes that takes part in something, in any order.
@@ -161,7 +161,7 @@ inline bool contains(const Grid& grid, const GridPlace& place) {
 
 struct GraphPlace {
   ProcessId process;
-  std::vector<ProcessId> neighbors;  ///< that it sends to; maybe the first of them alone
+  std::vector<ProcessId> neighbors;  ///< processes that it sends to; maybe only the first of them
   uint64_t all = 0;                  ///< how many it has
   bool operator==(const GraphPlace&) const = default;
 };

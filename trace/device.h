@@ -40,7 +40,7 @@ inline constexpr CopyDirection kLastCopyDirection = CopyDirection::within_host;
 enum class HostMemory : uint8_t { unknown = 0, pageable = 1, pinned = 2, managed = 3 };
 inline constexpr HostMemory kLastHostMemory = HostMemory::managed;
 
-/// For what a host's call waits.
+/// The object that a host's call waits for.
 enum class DeviceWaitFor : uint8_t {
   operation = 0,  ///< one operation, by number
   queue = 1,      ///< all that was handed over to a queue before
@@ -48,7 +48,7 @@ enum class DeviceWaitFor : uint8_t {
 };
 inline constexpr DeviceWaitFor kLastDeviceWaitFor = DeviceWaitFor::device;
 
-/// Of an operation whose queue the host's call does not tell, or that has none.
+/// The queue of an operation for which the host's call gives none, or which has none.
 inline constexpr uint32_t kNoDeviceQueue = ~uint32_t{0};
 
 /// Unique in the process; on both sides the same.

@@ -45,7 +45,7 @@ constexpr const DeviceApiText* find_device_api(DeviceApi api) {
   return nullptr;
 }
 
-/// Of an api that find_device_api() knows.
+/// The text for an api that find_device_api() knows.
 constexpr const DeviceApiText& text(DeviceApi api) {
   return *find_device_api(api);
 }

@@ -25,7 +25,7 @@ enum class ObjectKind : uint8_t {
   process,    ///< a process that ends
   shared,     ///< a mutex, condition or semaphore in memory that processes share
 };
-/// As tests draw them; by kind.
+/// The kinds' names in pictures of tests.
 inline constexpr std::string_view kObjectKinds[] = {
     "", "pipe", "opening", "socket", "event", "file_lock", "fork", "process", "shared"};
 inline constexpr size_t kObjectKindCount = std::size(kObjectKinds);

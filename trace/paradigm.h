@@ -16,7 +16,7 @@ enum class Paradigm : uint8_t {
 #undef PARADIGM
 };
 
-/// As in the table.
+/// The spelling in the table.
 constexpr std::string_view to_string(Paradigm paradigm) {
   constexpr std::array kNames = {
 #define PARADIGM(id, otf2) std::string_view(#id),

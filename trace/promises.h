@@ -22,7 +22,7 @@ enum class Promise : uint8_t {
   team,        ///< parallel region: whoever is in it announces itself
 };
 Promise promise_of(const Region& region);
-/// Of a function by its C name.
+/// The promise of a function by its C name.
 Promise promise_of_mpi(std::string_view function);
 
 /// What one location's regions promised, and what came.
@@ -32,7 +32,7 @@ class Promises {
   void saw_message() { ++messages_; }
   void saw_team() { ++teams_; }
   void saw_sample() { ++samples_; }
-  /// The call at hand could not return: what it waits for, and hence its record, never came.
+  /// The current call did not return: the object of its wait, and hence its record, never came.
   void saw_unanswered() {
     collective_ = true;
     ++messages_;

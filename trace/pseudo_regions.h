@@ -32,7 +32,7 @@ inline constexpr PseudoRegion kPseudoRegions[] = {
 #include "trace/pseudo_regions.def"
 };
 
-/// By their names, for the code that makes them.
+/// The pseudo-regions by name, for the code that makes them.
 namespace pseudo {
 #define CULPRIT_PSEUDO_REGION(id, name, words, meaning) inline constexpr std::string_view id = name;
 #define CULPRIT_PSEUDO_FAMILY(id, beginning, words, meaning) \

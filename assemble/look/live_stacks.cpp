@@ -41,7 +41,8 @@ constexpr int kSp = 31, kPc = 32, kFramePointer = 29;
 
 const Dwfl_Callbacks kFiles = {
     .find_elf = dwfl_linux_proc_find_elf,
-    // Unwinding takes what is loaded. Debug information would be read from files, and may be large.
+    // Unwinding needs only loaded data. Debug information would be read from files, and may be
+    // large.
     .find_debuginfo = [](Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*,
                          GElf_Word, char**) { return -1; },
     .section_address = nullptr,

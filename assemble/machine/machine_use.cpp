@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lines of words, first of what each tells. What comes from a folder that others could write is
-// read within bounds: a line that does not fit ends the reading of its file.
+// Lines of words, the first of which names the line's content. Files from a folder that others
+// could write to are read within bounds: a line that does not fit ends the reading of its file.
 #include "assemble/machine/machine_use.h"
 
 #include <fmt/format.h>

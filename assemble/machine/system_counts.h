@@ -22,7 +22,7 @@ struct CoreCounts {
   uint64_t steal_ns = 0;
 };
 
-/// Of the cores in `which`, from the text of /proc/stat with so many nanoseconds a tick.
+/// Counts of the cores in `which`, from the text of /proc/stat, with the nanoseconds of a tick.
 CoreCounts count_cores(std::string_view stat, const std::set<unsigned>& which, uint64_t tick_ns);
 
 struct ProcessCount {

@@ -32,7 +32,7 @@ class KeptNames {
   static KeptNames read(const GuardedPath& file);
   Result<void> write(const GuardedPath& file) const;
 
-  /// Null: nothing is known of the object file at `path`.
+  /// Null: the object file at `path` is unknown.
   const KeptModule* find(std::string_view path) const;
 
  private:

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Names that were looked up before, on disk, one file for each build id: the same program is
-// measured again and again, and debug information takes long to read. Only an optimisation: what is
-// missing, of another version or damaged counts as unknown, what cannot be written is not. Files
-// appear whole or not at all, so any number of users may share a folder. Kept are only names from
-// debug information; the rest is found quickly, and would hide debug information installed later.
+// measured again and again, and debug information takes long to read. It is only an optimisation: a
+// file that is missing, of another version or damaged counts as empty, and failures to write are
+// ignored. Files appear whole or not at all, so any number of users may share a folder. Only names
+// from debug information are kept; the rest is found quickly, and would hide debug information
+// installed later.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class KnownNames {
 
   const Symbol* find(uint64_t offset) const;
   void add(uint64_t offset, const Symbol& symbol);
-  /// Writes what was added beside what was known, if it is worth it.
+  /// Writes the old and the added names, if it is worth it.
   void save() const;
 
  private:

@@ -61,7 +61,7 @@ int find_debug_info(Dwfl_Module* module, void** data, const char* module_name, D
   const fs::path main = file != nullptr ? file : "";
   std::vector<fs::path> names = {main.filename().string() + ".debug", main.filename()};
   if (link != nullptr) names.emplace_back(link);
-  // What several files share is named relative to where the debug information was.
+  // Parts that several files share are named relative to where the debug information was.
   const fs::path folders[] = {main.parent_path(), debug_folder(module)};
   for (const fs::path& folder : folders) {
     for (const fs::path& name : names) {

@@ -212,7 +212,8 @@ class Round {
       leaves_ = leaves_ || is_group(instruction, group);
     }
     see_memory(instruction);
-    if (instruction.id == X86_INS_CMPXCHG) {  // what it compares with, and finds: not told
+    if (instruction.id == X86_INS_CMPXCHG) {  // its compared and loaded values are not among the
+                                              // operands
       read("ax");
       write("ax");
     }

@@ -15,7 +15,7 @@
 
 namespace culprit::assemble {
 
-// What constructs are found by on a timeline: kinds and addresses, kept apart.
+// Ids by which constructs are found on a timeline: kinds and addresses, kept apart.
 inline constexpr uint64_t kMaskedId = 0x1000;
 inline constexpr uint64_t kReductionId = 0x1001;
 inline constexpr uint64_t kWorkIds = 0x2000;
@@ -52,7 +52,8 @@ inline std::optional<WorkName> work_name(uint16_t kind) {
   }
 }
 
-/// As Fact::schedule says it; 0 for what is no loop, or a loop of an older runtime.
+/// The schedule in the form of Fact::schedule; 0 for other constructs, or a loop of an older
+/// runtime.
 inline uint64_t loop_schedule(uint16_t kind) {
   return kind >= 10 && kind <= 13 ? kind - 9u : 0;
 }

@@ -24,7 +24,7 @@ constexpr double kLeastShare = 0.005;
 /// different, and where what differs may be chance.
 constexpr double kPriorIfDifferent = 2;
 constexpr double kPriorIfAlike = 50;
-/// A finer pool needs as many to be told from the coarser one.
+/// A finer pool needs as many samples to count as different from the coarser one.
 constexpr double kFewestToDiffer = 5;
 /// Below, too few samples came by chance as well.
 constexpr double kFewestExpected = 8;
@@ -49,7 +49,7 @@ const Pool* find(const Map& pools, const Key& key) {
   return found == pools.end() ? nullptr : &found->second;
 }
 
-/// Chi square of what was counted against what `shares` promise.
+/// Chi square of the counts against the expectation from `shares`.
 bool differs(const std::vector<double>& shares, const std::vector<double>& counts, double total) {
   if (total < kFewestToDiffer) return false;
   double chi = 0, rest_promised = 0, rest_counted = 0;

@@ -18,7 +18,7 @@ struct Pause {
   uint64_t end = kOpen;  ///< kOpen: recording never went on again
 };
 
-/// In order of time, without overlaps.
+/// The pauses in order of time, without overlaps.
 std::vector<Pause> pauses_of(const trace::RawProcess& process, const Survey& survey);
 
 }  // namespace culprit::assemble

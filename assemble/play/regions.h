@@ -68,7 +68,7 @@ class Regions {
   std::vector<trace::Region> complete();
 
  private:
-  /// A construct as its records tell it, so that its name is put together once.
+  /// A construct as its records describe it, so that its name is put together once.
   struct Construct {
     std::string_view name;
     trace::RegionRole role;

@@ -39,7 +39,8 @@ class LogPart {
 
   /// Puts the file's first bytes in place of the memory at `place`.
   bool map_at(void* place, size_t bytes) const {
-    // Private, for file systems that share nothing; what is only read is the file's all the same.
+    // A private mapping, for file systems that cannot share; pages that are only read are the
+    // file's all the same.
     return bytes == 0 || mmap(place, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file_->descriptor(),
                               0) != MAP_FAILED;
   }

@@ -35,7 +35,7 @@ struct RawRecord {
   const uint64_t* w = nullptr;  ///< `words` of them
   bool noted = false;           ///< in another record, so that it takes no room of its own
 
-  /// Its fields. Kinds that begin with the same fields may be read as each other's.
+  /// The record's fields. Kinds that begin with the same fields may be read as each other's.
   template <class Record>
   Record as() const {
     return raw::unpack<Record>(arg, flags, w, words);

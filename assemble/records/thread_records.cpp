@@ -73,7 +73,7 @@ void ThreadRecords::see(const RawRecord& record) {
   }
 }
 
-/// The thread that runs main is in it from the beginning, so that its time is told in full.
+/// The thread that runs main is in it from the beginning, so that its whole time is covered.
 void ThreadRecords::begin_program() {
   const uint64_t start = state_.process.folder.process.start_ticks;
   state_.timeline.enter(state_.process.time(start), Level::root, program_region());
@@ -176,7 +176,8 @@ void ThreadRecords::end_thread(const RawRecord& record) {
   if (kind != 0) tell(end, trace::Fact::ended, kind == trace::kRawNestedThread);
 }
 
-/// It came back from a call in which it slept, or waited: there are no samples, nor need be.
+/// The thread has returned from a call in which it slept, or waited: there are no samples, and none
+/// are needed.
 void ThreadRecords::see_blocked(const RawRecord& record) {
   Timeline& timeline = state_.timeline;
   const auto blocked = record.as<raw::blocked>();

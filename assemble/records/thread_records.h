@@ -32,7 +32,7 @@ class ThreadRecords {
   /// `log` is the one whose records come.
   ThreadRecords(const RawLog& log, ThreadState& state) : log_(log), state_(state) {}
 
-  /// The thread that runs main is in it from the beginning, so that its time is told in full.
+  /// The thread that runs main is in it from the beginning, so that its whole time is covered.
   void begin_program();
 
   /// Of the groups definitions, samples, measurement and other.

@@ -434,7 +434,7 @@ void Survey::merge(Survey&& other) {
   cores_had.insert(cores_had.end(), other.cores_had.begin(), other.cores_had.end());
   std::stable_sort(cores_had.begin(), cores_had.end(),
                    [](const CoreReading& a, const CoreReading& b) { return a.ticks < b.ticks; });
-  // Whoever looked last saw most.
+  // The last look saw the most.
   for (auto& [number, use] : other.tasks) {
     TaskUse& mine = tasks[number];
     if (use.on_core_ns + use.without_ns >= mine.on_core_ns + mine.without_ns) mine = use;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A first walk over the records of a process, for what the second one must know beforehand: which
+// A first walk over the records of a process, for facts that the second one needs beforehand: which
 // addresses need a name, which communicators were made, where and when parallel regions began and
-// ended (workers' ends come overdue, and their barriers do not know their line), which code a task
+// ended (workers' ends come late, and their barriers do not know their line), which code a task
 // runs, and how much there is of everything.
 #pragma once
 
@@ -40,9 +40,9 @@ struct CommDefinition {
   uint32_t comm = 0;
   uint32_t parent = 0;
   trace::RawCommOrigin origin = trace::RawCommOrigin::collective;
-  std::vector<uint32_t> members;  ///< as mpi_comm_def tells them
+  std::vector<uint32_t> members;  ///< in the form of mpi_comm_def
   std::vector<uint32_t> remote;
-  trace::RawCommLink link = trace::RawCommLink::none;  ///< with what mpi_comm_link tells:
+  trace::RawCommLink link = trace::RawCommLink::none;  ///< fields of mpi_comm_link:
   uint64_t key = 0;
   uint64_t entered = 0;          ///< ticks
   std::optional<uint32_t> root;  ///< in `members`
@@ -55,10 +55,10 @@ struct GridDefinition {
   std::vector<uint32_t> coordinates;
 };
 
-/// A communicator that is a graph, and whom this process sends to in it.
+/// A communicator that is a graph, and the ranks that this process sends to in it.
 struct GraphDefinition {
   uint32_t comm = 0;
-  std::vector<uint32_t> neighbors;  ///< ranks in it; the first of them alone, if there are many
+  std::vector<uint32_t> neighbors;  ///< ranks in it; only the first of them, if there are many
   uint64_t all = 0;                 ///< how many there are
 };
 
@@ -112,14 +112,14 @@ struct PartitionedInit {
   bool sends = false;
 };
 
-/// What the kernel said at that moment, of one thread or of all of a process since it began.
+/// The kernel's counters at that moment, for one thread or for all of a process since it began.
 struct CoreReading {
   uint64_t ticks = 0;
   uint64_t on_core_ns = 0;
   uint64_t without_ns = 0;
 };
 
-/// Whoever waited for something that is of the whole node (trace/objects.h) could go on.
+/// Threads that waited for an object of the whole node (trace/objects.h) could go on.
 struct NodeWake {
   uint64_t ticks = 0;
   uint64_t object = 0;
@@ -134,7 +134,7 @@ struct TaskUse {
   uint64_t without_ns = 0;
 };
 
-/// Of one thread, or of a process once its threads' surveys are merged.
+/// The facts of one thread, or of a process once its threads' surveys are merged.
 struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
   std::vector<CommDefinition> comms;       ///< in order of creation
@@ -155,15 +155,15 @@ struct Survey {
   std::vector<Switch> switches;                          ///< in order of time
   std::unordered_map<uint32_t, RankBits> rank_sets;
   std::vector<PartitionedInit> partitioned;  ///< in order of time
-  /// By the number of an operation for a device: when the call was entered that handed it over.
+  /// By the number of an operation for a device: when the call that submitted it was entered.
   std::unordered_map<uint64_t, uint64_t> device_launches;
   std::vector<CoreReading> cores_had;  ///< by all threads, in order of time
-  std::map<uint32_t, TaskUse> tasks;   ///< by the system's number, as last told
+  std::map<uint32_t, TaskUse> tasks;   ///< by the system's number, as last recorded
   std::set<uint32_t> recorders;        ///< the system's numbers of threads with a log
   std::vector<NodeWake> node_wakes;
-  std::unordered_set<uint64_t> node_awaited;  ///< what threads waited for, or were made by
+  std::unordered_set<uint64_t> node_awaited;  ///< objects that threads waited for, or were made by
   uint64_t last_ticks = 0;
-  uint64_t last_act_ticks = 0;  ///< of a record that says what the program did
+  uint64_t last_act_ticks = 0;  ///< of a record of an act of the program
   uint64_t records = 0;
   uint64_t skipped = 0;  ///< records that made no sense
   uint64_t damaged_logs = 0;
@@ -181,7 +181,7 @@ struct ToolTime {
   uint64_t ticks = 0;  ///< between tool_begin and tool_end
 };
 
-/// What the kernel says of a thread, when it last did (RawKind::cpu_time).
+/// The kernel's account of a thread, when it was last recorded (RawKind::cpu_time).
 struct CoreUse {
   std::vector<CoreReading> readings;  ///< in order of time
   uint64_t on_core_ns = 0;            ///< 0: it never did
@@ -190,7 +190,7 @@ struct CoreUse {
   uint64_t until_ticks = 0;    ///< of that moment
   uint64_t blocked_ticks = 0;  ///< in calls that slept (RawKind::blocked)
 
-  /// Of the time in which the thread could compute, that in which it did; 1 where too little of it
+  /// The part of the time in which the thread could compute that it did; 1 where too little of it
   /// is known.
   double share() const {
     constexpr double kLeast = 0.05, kLittle_ns = 2e8;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How many messages a process has sent and received, by partner and tag: what was sent and not
-// received is on its way, and meets the receives that are still open. Only partners of whom
-// somebody wants to know are counted; a run has millions of messages, but few that matter.
+// How many messages a process has sent and received, by partner and tag: messages sent and not
+// received are on their way, and meet the receives that are still open. Only partners that matter
+// to an open call are counted; a run has millions of messages, but few that matter.
 #pragma once
 
 #include <cstdint>

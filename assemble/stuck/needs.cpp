@@ -49,7 +49,7 @@ class Threads {
     return fmt::format("thread {}", run_.lanes[lane].thread);
   }
 
-  /// All of the team have to come, and nobody may be in a task any more.
+  /// All of the team have to come, and no thread may be in a task any more.
   std::vector<Need> at_barrier(size_t lane) const {
     const OpenCall& call = ends_[lane].call;
     const Membership* own = membership(ends_[lane], call.region);

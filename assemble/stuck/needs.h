@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What each open call needs in order to return, as nodes of the graph of waiting (wait_graph.h).
-// Where neither the records nor the system say what a call needs (MPI_Win_unlock, waiting for a
-// device), its thread counts as one that goes on: a deadlock is called so only where all of it was
+// The needs of each open call in order to return, as nodes of the wait-for graph (wait_graph.h).
+// Where neither the records nor the system show a call's needs (MPI_Win_unlock, waiting for a
+// device), its thread counts as one that goes on: a deadlock is reported only where all of it was
 // seen.
 #pragma once
 

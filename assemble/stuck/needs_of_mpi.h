@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What open calls of MPI need (needs.h): messages of their peers, members of collectives, windows.
-// A process can meet a need with any thread that may call MPI; one that has left MPI with none.
+// The needs of open calls of MPI (needs.h): messages of their peers, members of collectives,
+// windows. A process can meet a need with any thread that may call MPI; one that has left MPI with
+// none.
 #pragma once
 
 #include <map>
@@ -22,7 +23,7 @@ class NeedsOfMpi {
   NeedsOfMpi(const EndedRun& run, const std::vector<ThreadEnd>& ends,
              const std::vector<ProcessEnd>& processes, const std::vector<bool>& parked);
 
-  /// Of a lane that is in a call of MPI; empty: it can return, or nobody knows what it needs.
+  /// The needs of a lane that is in a call of MPI; empty: it can return, or its needs are unknown.
   std::vector<Need> of(size_t lane) const;
 
  private:

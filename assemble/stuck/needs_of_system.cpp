@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One function for each sort of wait. Threads are found by the system's numbers; a number that
-// nobody has any more was a thread's that has ended.
+// One function for each sort of wait. Threads are found by the system's numbers; a number that no
+// thread has any more belonged to a thread that has ended.
 #include "assemble/stuck/needs_of_system.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::string NeedsOfSystem::thread(size_t lane) const {
   return it.thread == 0 ? "its first thread" : fmt::format("thread {}", it.thread);
 }
 
-/// Threads of the process that may still do something of their own accord.
+/// Threads of the process that may still act of their own accord.
 std::vector<size_t> NeedsOfSystem::others(size_t lane) const {
   std::vector<size_t> able;
   for (const size_t other : processes_[run_.lanes[lane].process.index()].lanes) {
@@ -129,7 +129,7 @@ std::optional<size_t> NeedsOfSystem::process_of(size_t lane, uint32_t pid) const
   return std::nullopt;
 }
 
-/// Locks of files, and the other sides of pipes. A child is what it is: it may end at any time.
+/// The holders of locks of files, and of the other sides of pipes. A child may end at any time.
 std::vector<Need> NeedsOfSystem::for_holders(size_t lane, const SystemWait& wait) const {
   const bool is_pipe = wait.sort == look::CallSort::reads || wait.sort == look::CallSort::writes;
   if (!is_pipe && wait.sort != look::CallSort::locks) return {};
@@ -139,7 +139,7 @@ std::vector<Need> NeedsOfSystem::for_holders(size_t lane, const SystemWait& wait
   const size_t own = run_.lanes[lane].process.index();
   for (const uint32_t pid : wait.holders) {
     const auto process = process_of(lane, pid);
-    if (!process) return {};  // nobody knows what it does
+    if (!process) return {};  // its activity is unknown
     const std::vector<size_t> able = *process == own ? others(lane) : processes_[*process].lanes;
     for (const size_t other : able) {
       if (!parked_[other] && !ends_[other].ended) need.any_of.push_back(other);

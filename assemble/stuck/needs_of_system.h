@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What threads need that are blocked in the system (needs.h): the owner of a lock, a thread that
-// ends, or where anybody could help, as with conditions and semaphores, any other thread of the
-// process that may still do something. What ends by itself, or may come from elsewhere (timeouts,
-// other processes, handlers of signals), is no need.
+// The needs of threads that are blocked in the system (needs.h): the owner of a lock, a thread that
+// ends, or where any could help, as with conditions and semaphores, any other thread of the process
+// that may still act. Events that come by themselves, or from elsewhere (timeouts, other processes,
+// handlers of signals), are no needs.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ class NeedsOfSystem {
                 const std::vector<ProcessEnd>& processes, const std::vector<bool>& parked)
       : run_(run), ends_(ends), processes_(processes), parked_(parked) {}
 
-  /// Of a lane in a call of CallKind::thread or CallKind::system.
+  /// The needs of a lane in a call of CallKind::thread or CallKind::system.
   std::vector<Need> of(size_t lane) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Messages that have met are taken off both sides, channel by channel; what remains has nobody. A
-// wrong tag is told by whom it would have met.
+// Messages that have met are removed from both sides, channel by channel; the rest has no partner.
+// A wrong tag is noticed by the message that it would have met.
 #include "assemble/stuck/open_messages.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ class Collection {
       const OpenCall& call = ends_[lane].call;
       const bool probes = call.name.find("robe") != std::string::npos;
       if (call.kind == CallKind::tests && probes) {
-        // For which message, the records do not say.
+        // The records do not show which message it waits for.
         add(process, {trace::kRawCommWorld, trace::kRawAny, trace::kRawAny}, false, call.since, 0,
             lane);
         found_.back().takes = false;
@@ -179,7 +179,7 @@ class Collection {
     }
   }
 
-  /// True if it is among the messages that nobody receives.
+  /// True if it is among the messages that no process receives.
   bool take_left(const OpenMessage& one) {
     if (!one.peer) return false;
     const auto way = left_.find(Way(one.comm, one.process, *one.peer, one.tag));

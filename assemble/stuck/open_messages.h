@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which receives that are open at the end have a message to receive, and which sends have a
-// receive: what was sent and not received meets the open receives in the order in which they were
-// posted; of one sender's messages with one tag the last are those that nobody has received.
+// receive: messages sent and not received meet the open receives in the order in which they were
+// posted; of one sender's messages with one tag the last are those that have not been received.
 // Sources and tags may be "any". Assumes that all sends and receives were recorded.
 #pragma once
 
@@ -29,7 +29,7 @@ struct OpenMessage {
   uint64_t request = 0;      ///< 0: a blocking call's,
   size_t lane = 0;           ///< of this thread
   bool met = false;          ///< the result: the other side is there
-  /// Of an unmet receive: tags with which the peer has sent messages that nobody receives.
+  /// For an unmet receive: tags with which the peer has sent messages that no process receives.
   std::vector<int32_t> other_tags = {};
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a thread began another one may have completed or handed over: only the process as a whole
-// knows what is open.
+// An operation that one thread began may have been completed or handed over by another: only the
+// process as a whole knows which are open.
 #include "assemble/stuck/processes_at_end.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void note_handed_over(const std::vector<ThreadEnd>& ends, ProcessEnd& process) {
   }
 }
 
-/// Of those that one thread began and another one completed.
+/// Drops requests that one thread began and another one completed.
 void drop_completed(const std::vector<ThreadEnd>& ends, ProcessEnd& process) {
   std::unordered_set<uint64_t> completed;
   for (const size_t lane : process.lanes) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is asked to find who is stuck: the locations of a run, the logs of those that left any, and
-// what the passes before have found out (communicators and windows that all processes know by one
-// number, code). And the processes as their threads' ends add up to.
+// The input for finding stuck threads: the locations of a run, the logs of those that left any, and
+// the results of earlier passes (communicators and windows that all processes know by one number,
+// code). And the processes, with the ends of their threads added up.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ struct ThreadAtEnd {
   ProcessId process;
   uint32_t thread = 0;
   const RawLog* log = nullptr;  ///< nullptr: it left no records
-  uint32_t tid = 0;             ///< of one that left none, and that the system knows of
+  uint32_t tid = 0;             ///< for a thread without records that the system lists
 };
 
 struct EndedRun {
@@ -49,10 +49,10 @@ struct EndedRun {
 
 /// A process when the records end.
 struct ProcessEnd {
-  std::optional<size_t> folder;  ///< none: it left nothing, and nobody knows what it does
+  std::optional<size_t> folder;  ///< none: it left no records, and its activity is unknown
   std::vector<size_t> lanes;     ///< of its threads, indices in Run::lanes
   bool gone = false;             ///< it has exited
-  bool initialized = false;      ///< MPI was, by one of its threads
+  bool initialized = false;      ///< one of its threads has initialised MPI
   bool finalized = false;
   bool left_mpi = false;         ///< either
   std::vector<Pending> pending;  ///< in the order of their begin

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The passes in order, and the words for what they have found.
+// The passes in order, and the texts for their results.
 #include "assemble/stuck/stuck.h"
 
 #include <fmt/format.h>

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who was stuck when the records end, and for whom: the passes in order.
-//   end_of             what each thread was in
-//   add_looks          what the system says of those that were in nothing
-//   processes_at_end   added up by process: requests, operations done together
-//   open_messages      which messages meet
-//   nodes_of           what each open call needs
-//   find_stuck         who never gets it
-//   everybody          where each is
-// A run that goes on may be asked as well: its logs can be read at any moment.
+//  Which threads were stuck when the records end, and why: the passes in order.
+//      end_of             the open calls of each thread
+//      add_looks          the system's data on threads without any
+//      processes_at_end   added up by process: requests, operations done together
+//      open_messages      which messages meet
+//      nodes_of           the needs of each open call
+//      find_stuck         whose needs are never met
+//      everybody          where each thread is
+//    It works for a run that goes on as well: its logs can be read at any moment.
 #pragma once
 
 #include <map>
@@ -21,10 +21,11 @@
 namespace culprit::assemble::stuck {
 
 struct Found {
-  std::vector<StuckGroup> groups;  ///< deadlocks first; empty where everybody could go on
-  /// For whom a location waits at the end, stuck or not. Whom a stuck one waits for may be gone.
+  std::vector<StuckGroup> groups;  ///< deadlocks first; empty if all threads could go on
+  /// The location that each waits for at the end, stuck or not. The one a stuck location waits for
+  /// may be gone.
   std::map<LocationId, LocationId> awaited;
-  std::vector<Whereabouts> everybody;  ///< who has not ended
+  std::vector<Whereabouts> everybody;  ///< threads that have not ended
 };
 
 Found find(EndedRun run);

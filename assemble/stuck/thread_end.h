@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a thread was in when its log ended, and what others need to know of it to say whether they
-// wait for it: from one walk over its records. Numbers of communicators, windows, files and
-// requests are those of its process.
+// The calls that a thread was in when its log ended, and the facts that others need to decide
+// whether they wait for it: from one walk over its records. Numbers of communicators, windows,
+// files and requests are those of its process.
 #pragma once
 
 #include <compare>
@@ -23,7 +23,7 @@
 
 namespace culprit::assemble::stuck {
 
-/// A message as one side tells of it.
+/// A message as one side describes it.
 struct MessageSide {
   uint32_t comm = 0;
   int32_t peer = trace::kRawAny;
@@ -38,18 +38,18 @@ struct Awaited {
 };
 
 enum class CallKind : uint8_t {
-  none,  ///< it computes, or does what is not observed
+  none,  ///< it computes, or its activity is not observed
   mpi,
   barrier,  ///< of a team
   tasks,    ///< taskwait, taskgroup
   mutex,
   device,
   tests,   ///< calls of MPI that test, again and again
-  thread,  ///< it is blocked by another thread of its process, as the system says
+  thread,  ///< it is blocked by another thread of its process, according to the system
   system,  ///< it is blocked in a system call, likewise
 };
 
-/// What a thread waits for in a call of the system.
+/// The object of a thread's wait in a call of the system.
 struct SystemWait {
   look::CallSort sort = look::CallSort::other;
   std::string object;
@@ -92,7 +92,7 @@ struct Pending {
   bool in_partitions = false;  ///< send: some of its partitions are not ready yet
 };
 
-/// What all members of something do in the same order.
+/// A sequence of operations that all members do in the same order.
 struct Channel {
   enum class Kind : uint8_t { collective, window_making, file_opening, window, file } kind;
   uint32_t number = 0;  ///< of the communicator, window or file

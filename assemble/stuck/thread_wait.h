@@ -8,7 +8,7 @@
 
 namespace culprit::assemble::stuck {
 
-/// What a thread waits for that other threads of its process do.
+/// The action of another thread of its process that a thread waits for.
 struct ThreadWait {
   enum class Kind : uint8_t {
     mutex,
@@ -19,10 +19,10 @@ struct ThreadWait {
     barrier,
     word,  ///< any other futex: atomics, futures, latches of C++
   } kind = Kind::word;
-  uint32_t owner = 0;    ///< the thread that must act, as the system numbers it; 0: not known
+  uint32_t owner = 0;    ///< the system's number of the thread that must act; 0: unknown
   bool timed = false;    ///< it goes on by itself
-  bool shared = false;   ///< another process may let it go on
-  bool signals = false;  ///< so may a handler of a signal
+  bool shared = false;   ///< a thread of another process may let it go on
+  bool signals = false;  ///< a signal handler may let it go on
 };
 
 }  // namespace culprit::assemble::stuck

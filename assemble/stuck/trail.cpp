@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tests and sleeps may alternate. Whoever is sampled many times without either computes after all.
+// Tests and sleeps may alternate. A thread that is sampled many times without either computes after
+// all.
 #include "assemble/stuck/trail.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ void Trail::see(const RawRecord& record) {
     case RawKind::sample:
       if (samples.size() == kSamples) samples.pop_front();
       samples.push_back({record.ticks, record.as<raw::sample>().path});
-      // Whoever tests or sleeps again and again does hardly anything else.
+      // A thread that tests or sleeps again and again does hardly anything else.
       if (++sampled >= kComputes) tests = sleeps = {};
       return;
     case RawKind::mpi_tests: {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a thread has done since it last did something that others can see: sampled at some places,
-// tested again and again, slept again and again. A thread makes progress by each record of another
-// kind, by sleeping somewhere else, and by each sample, unless its registers say that it spins.
+// A thread's activity since its last act that others can see: sampled at some places, tested again
+// and again, slept again and again. A thread makes progress by each record of another kind, by
+// sleeping somewhere else, and by each sample, unless its registers show that it spins.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,10 @@ struct Trail {
   std::deque<Sampled> samples;  ///< the last of those since then
   unsigned sampled = 0;         ///< times since the last test or sleep
   uint32_t tid = 0;             ///< the thread, as the system numbers it; 0: unknown
-  uint64_t handle = 0;          ///< what pthread_self() is in it; 0: unknown
+  uint64_t handle = 0;          ///< value of pthread_self() in it; 0: unknown
 
   void see(const RawRecord& record);
-  /// Of the last sign that it went on.
+  /// Time of the last sign of progress.
   uint64_t progress() const;
 
  private:

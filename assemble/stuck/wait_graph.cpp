@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Whoever can go on is removed until nothing changes; those that remain wait for ever. Circles are
-// the strongly connected components (Tarjan 1972) of what remains.
+// Nodes that can go on are removed until nothing changes; those that remain wait for ever. Circles
+// are the strongly connected components (Tarjan 1972) of the rest.
 #include "assemble/stuck/wait_graph.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::vector<bool> who_goes_on(const std::vector<Node>& nodes) {
   struct Place {
     size_t node, need;
   };
-  std::vector<std::vector<Place>> wanted(nodes.size());  // by node: whose needs it could meet
+  std::vector<std::vector<Place>> wanted(nodes.size());  // by node: the needs that it could meet
   std::vector<std::vector<bool>> met(nodes.size());
   std::vector<size_t> unmet(nodes.size());
   std::vector<bool> goes_on(nodes.size());
@@ -46,7 +46,7 @@ std::vector<bool> who_goes_on(const std::vector<Node>& nodes) {
   return goes_on;
 }
 
-/// Whom each stuck node waits for among the stuck.
+/// The edges from each stuck node to the stuck nodes that it waits for.
 std::vector<std::vector<size_t>> edges_among(const std::vector<Node>& nodes,
                                              const std::vector<bool>& goes_on) {
   std::vector<std::vector<size_t>> edges(nodes.size());
@@ -181,7 +181,7 @@ std::vector<Group> find_stuck(const std::vector<Node>& nodes) {
   for (auto& [first, group] : groups) {
     group.kind = group.circle.empty() ? Kind::unanswered : Kind::deadlock;
     group.circle = around(group.circle, edges, left);
-    // Those whose need nobody can meet stand before those that wait for them.
+    // Nodes whose need no node can meet stand before those that wait for them.
     std::stable_partition(group.behind.begin(), group.behind.end(),
                           [&](size_t node) { return edges[node].empty(); });
     found.push_back(std::move(group));

@@ -23,8 +23,9 @@ struct Need {
 
 struct Node {
   bool waits = false;
-  bool parked = false;      ///< for work alone: it does nothing until somebody gives it some
-  std::vector<Need> needs;  ///< none: nobody knows of what, so it counts as going on
+  bool parked = false;      ///< it waits for work only: it does nothing until another thread gives
+                            ///< it some
+  std::vector<Need> needs;  ///< none: they are unknown, so it counts as going on
 };
 
 enum class Kind { deadlock, unanswered };
@@ -33,7 +34,8 @@ enum class Kind { deadlock, unanswered };
 struct Group {
   Kind kind = Kind::unanswered;
   std::vector<size_t> circle;  ///< of a deadlock: those in circles, in their order around it
-  std::vector<size_t> behind;  ///< those that are stuck for their sake; of `unanswered` all
+  std::vector<size_t> behind;  ///< those that are stuck because of them; all in an `unanswered`
+                               ///< group
 };
 
 /// The stuck nodes in groups, deadlocks first.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Names and places come from call paths: those of records where the thread is in a recorded call,
-// of its samples where it computes, of its stack where the system says that it is blocked.
+// Names and places come from call paths: those of records if the thread is in a recorded call, of
+// its samples if it computes, of its stack if the system says that it is blocked.
 #include "assemble/stuck/whereabouts.h"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ Where where(const ProcessCode& code, const std::vector<uint64_t>& addresses,
       if (frame.kind == CodeKind::user) names.push_back(here.symbol->frames[i].function);
     }
   }
-  // What lies outside of main is none of the user's business.
+  // Frames outside of main do not concern the user.
   const auto main = std::find(names.rbegin(), names.rend(), "main");
   if (main != names.rend()) names.erase(main.base(), names.end());
   if (!names.empty()) result.function = names.front();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where each thread of a run is, stuck or not: what a user wants to know of a run that seems to
-// hang although, by all that is known, somebody could still go on.
+// Where each thread of a run is, stuck or not: for a run that seems to hang although some thread
+// may still go on.
 #pragma once
 
 #include <string>
@@ -28,8 +28,8 @@ std::string name_of(const OpenCall& call);
 /// "rank 3", "rank 3, thread 1".
 std::string name_of(const EndedRun& run, const std::vector<ProcessEnd>& processes, size_t lane);
 
-/// Of all threads but those that wait for work, or have ended. `now`: when the run ended, or was
-/// looked at.
+/// Places of all threads but those that wait for work, or have ended. `now`: when the run ended, or
+/// was looked at.
 std::vector<Whereabouts> everybody(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                                    const std::vector<ProcessEnd>& processes,
                                    const std::vector<Node>& nodes);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Only what somebody waited for is kept: most programs write to pipes (their output's, a
-// launcher's) for which no recorded thread waits. The end of a process is known from its folder,
-// and not from a record of who let others go on.
+// Only objects that some thread waited for are kept: most programs write to pipes (their output's,
+// a launcher's) for which no recorded thread waits. The end of a process is known from its folder,
+// and not from a record of a wake.
 #include "assemble/waits/node_objects.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ uint64_t end_of(const trace::RawProcess& process) {
   return object_of(trace::ObjectKind::process, process.pid);
 }
 
-/// Left out of the run are those that no slot has.
+/// The folders that belong to the run: those in a process slot.
 std::set<size_t> folders_of_run(const Processes& processes) {
   std::set<size_t> folders;
   for (const ProcessSlot& slot : processes.slots) {

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the processes of a node waited for, and who let them go on: pipes, locks of files, the ends
-// of processes and others that they all know by the same number (trace/objects.h). A wait is known
-// to be one only if a recorded thread ended it; what a thread says that nobody waits for is
-// dropped.
+// The objects that processes of a node waited for, and the threads that let them go on: pipes,
+// locks of files, the ends of processes and others that they all know by the same number
+// (trace/objects.h). A wait counts only if a recorded thread ended it; wakes of objects that no
+// thread waits for are dropped.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ class NodeObjects {
               const std::vector<ProcessAccount>& accounts, const Processes& processes,
               const Clock& clock);
 
-  /// Whether anybody on the node of this process (by folder) waited for it, and was let go on.
+  /// Whether any thread on the node of this process (by folder) waited for it, and was let go on.
   bool is_awaited(size_t folder, uint64_t object) const;
-  /// Whether somebody else than this thread let those who wait for it go on after `begin`, and not
-  /// after `end`.
+  /// Whether a thread other than this one let waiting threads go on after `begin`, and not after
+  /// `end`.
   bool was_let_go(size_t folder, uint32_t thread, uint64_t object, Time begin, Time end) const;
 
  private:
@@ -44,7 +44,8 @@ class NodeObjects {
   void add(size_t folder, uint32_t thread, uint64_t object, Time time);
 
   std::vector<size_t> nodes_;                 ///< by folder
-  std::map<Place, std::vector<Wake>> wakes_;  ///< of what somebody waited for, in order of time
+  std::map<Place, std::vector<Wake>> wakes_;  ///< for objects that were waited for, in order of
+                                              ///< time
 };
 
 }  // namespace culprit::assemble

@@ -60,7 +60,7 @@ class GuardedPath {
   /// The entry of this name in the folder. Names that lead elsewhere ("..", "a/b") are never found.
   GuardedPath operator/(std::string_view name) const;
 
-  /// For sentences, and for libraries that open files themselves.
+  /// The plain path, for messages, and for libraries that open files themselves.
   const std::filesystem::path& path() const { return path_; }
   std::string name() const { return path_.filename().string(); }
 

@@ -11,7 +11,8 @@
 
 namespace culprit {
 
-/// Of experiment.json, machine files and models; a value takes some 20 times as much in memory.
+/// Limit for experiment.json, machine files and models; a value takes some 20 times as much in
+/// memory.
 inline constexpr uint64_t kLargestJson = uint64_t{64} << 20;
 
 /// Whether arrays and objects are nested as deep as in any file of ours, or a little deeper. True

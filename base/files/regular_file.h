@@ -18,7 +18,7 @@
 
 namespace culprit {
 
-/// Of a file or a folder; closed with its owner.
+/// The descriptor of a file or a folder; closed with its owner.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -52,7 +52,7 @@ struct Extent {
 /// A regular file, open for reading.
 class RegularFile {
  public:
-  /// None if `descriptor` is of anything else.
+  /// None if `descriptor` refers to anything but a regular file.
   static std::optional<RegularFile> of(Descriptor descriptor);
 
   int descriptor() const { return descriptor_.number(); }

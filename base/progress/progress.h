@@ -34,7 +34,7 @@ void show(int file, size_t columns);
 /// Takes the line away, since something else is to be written there. It comes back by itself.
 void clear();
 
-/// As long as it lives, its stage goes on.
+/// Its stage goes on as long as this object lives.
 class Progress {
  public:
   Progress(Stage stage, size_t steps);

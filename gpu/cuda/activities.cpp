@@ -282,7 +282,7 @@ void see(const CUpti_Activity& record, const uint8_t* end) {
 
 // --- Buffers: shared, but where the process is not recorded, as a forked child ---
 
-/// From this version on CUPTI survives that it gets no buffer.
+/// From this version on CUPTI tolerates that it gets no buffer.
 constexpr uint32_t kTakesNoForAnAnswer = 27;
 constexpr size_t kUnshared = size_t{1} << 20;
 
@@ -337,7 +337,7 @@ CUptiResult enable_activities(const Cupti& cupti, bool graph_nodes) {
   g_cupti = &cupti;
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(on_request, on_complete);
   if (result != CUPTI_SUCCESS) return result;
-  // Before there is a context: later it costs seconds.
+  // This comes before there is a context: later it would cost seconds.
   result = cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (result != CUPTI_SUCCESS) return result;
   for (const auto kind : {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,

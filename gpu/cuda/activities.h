@@ -11,8 +11,8 @@
 
 namespace culprit::gpu::cuda {
 
-/// Asks for the kinds of records that are of interest. CUPTI_SUCCESS, or why kernels cannot be
-/// seen. `graph_nodes`: each node of a graph by itself, not the whole launch.
+/// Enables the kinds of records that are needed. Returns CUPTI_SUCCESS, or the reason why kernels
+/// cannot be recorded. `graph_nodes`: each node of a graph by itself, not the whole launch.
 CUptiResult enable_activities(const Cupti& cupti, bool graph_nodes);
 
 }  // namespace culprit::gpu::cuda

@@ -24,7 +24,7 @@ constexpr size_t kLargest = size_t{4} << 20;
 constexpr size_t kOfEachSize = 4;
 constexpr size_t kSizes = std::bit_width(kLargest / kSmallestBufferBytes);
 constexpr size_t kAlignment = 8;
-/// So many more in use than after the last flush, and it is time for the next.
+/// The increase in buffers in use since the last flush that makes the next flush due.
 constexpr size_t kManyMore = 64;
 
 struct Buffers {
@@ -44,7 +44,7 @@ constexpr size_t bytes_of(size_t size) {
   return kLargest >> size;
 }
 
-/// Which size the next one has.
+/// The size of the next buffer.
 size_t next_size(const Buffers& all) {
   return std::min(all.in_use / kOfEachSize, kSizes - 1);
 }

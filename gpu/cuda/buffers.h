@@ -20,10 +20,10 @@ struct Buffer {
 
 /// All that there may be at once.
 inline constexpr size_t kMostBufferBytes = size_t{64} << 20;
-/// Of the smallest: so many threads have one.
+/// Size of the smallest buffers; it is small because each thread may have one.
 inline constexpr size_t kSmallestBufferBytes = size_t{64} << 10;
 
-/// None if there are as many as there may be, unless there has to be one.
+/// Takes a buffer. None if the limit is reached, unless `at_any_price`.
 Buffer take_buffer(bool at_any_price);
 void give_back_buffer(Buffer buffer);
 /// Whether many more are in use than at the last call: those that are filled should be fetched.

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which functions of CUDA's runtime and driver are of interest, and what they do. They are told by
+// Which functions of CUDA's runtime and driver matter, and their actions. They are recognised by
 // their names, as CUPTI lists them at run time, so that functions of other versions of the toolkit
-// find their place too.
+// are found, too.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ enum class CallKind : uint8_t {
   hands_over  ///< an operation
 };
 
-/// For what a call waits before it returns. Which stream or event that is, CUPTI's record of the
-/// call tells; of the rest it may have none, or one of another type.
+/// The object for which a call waits before it returns. For a stream or an event, CUPTI's record of
+/// the call has its number; for other waits that record may be missing, or of another type.
 enum class CallWaits : uint8_t {
   no,
   own_operation,    ///< a blocking copy

@@ -16,13 +16,13 @@ void add_context(const Cupti& cupti, CUcontext context);
 
 /// The device with this ordinal, made known if it was not.
 DeviceNumber device_number(uint32_t ordinal);
-/// Of a context that was created; by its CUPTI number.
+/// The device of a context that was created; by the context's CUPTI number.
 DeviceNumber device_of_context(uint32_t context);
 
-/// A stream of a context; one whose device is not told is on its context's.
+/// The queue of a context's stream; a stream without a known device is on its context's.
 QueueNumber queue_of(uint32_t context, uint32_t stream);
 QueueNumber queue_of(uint32_t ordinal, uint32_t context, uint32_t stream);
-/// Where pages move to and from a device, at any time.
+/// The queue for pages that move to and from a device at any time.
 QueueNumber migrations_of(uint32_t ordinal);
 
 /// Pairs the clock of all devices, which is one, with ours.

@@ -53,7 +53,8 @@ int driver_major() {
   return get != nullptr && get(&version) == CUDA_SUCCESS ? version / 1000 : 0;
 }
 
-/// Where a toolkit, and Python's packages of one, keep the library, seen from the runtime's folder.
+/// Adds the places, relative to the runtime's folder, where a toolkit, and Python's packages of
+/// one, keep the library.
 void add_near(const Runtime& runtime, std::vector<std::string>& places) {
   if (runtime.folder.empty()) return;
   for (const char* way : {"/", "/../extras/CUPTI/lib64/", "/../../../extras/CUPTI/lib64/",

@@ -27,7 +27,7 @@ namespace culprit::gpu::cuda {
   X(cuptiActivityGetNextRecord)     \
   X(cuptiActivityGetNumDroppedRecords)
 
-/// Those that older libraries lack.
+/// Functions that older libraries lack.
 #define CULPRIT_CUPTI_OPTIONAL(X)           \
   X(cuptiActivityRegisterTimestampCallback) \
   X(cuptiActivityConfigureUnifiedMemoryCounter)
@@ -45,7 +45,7 @@ struct Cupti {
   bool takes_a_clock() const;
 };
 
-/// False if no library is found that has all that is needed.
+/// False if no library with all required functions is found.
 bool open_cupti(Cupti& cupti);
 
 }  // namespace culprit::gpu::cuda

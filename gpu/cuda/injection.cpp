@@ -38,9 +38,9 @@ Calls g_calls;
 bool g_own_clock = false;
 std::atomic<bool> g_begun{false};
 
-/// Of this thread: how deep it is inside of CUDA's functions, the outermost of them, and whether
-/// that is recorded; if not, since when it goes on. In static storage of threads: the dynamic one
-/// is allocated, and ends the program where memory does.
+/// This thread's state: how deep it is inside CUDA's functions, the outermost of them, and whether
+/// that one is recorded; if not, when it began. In the static storage of threads: dynamic thread
+/// storage is allocated, which ends the program if there is no memory.
 struct InCall {
   int depth = 0;
   bool recorded = false;
@@ -142,7 +142,7 @@ void on_call(const Call& call, const CUpti_CallbackData& data) {
   call_ends(call.name);
 }
 
-/// A context or a module is there now: what the call at hand has done until now was for its sake.
+/// A context or a module exists now: the current call's work until now was for its sake.
 void runtime_started_up() {
   InCall& in = t_call;
   if (in.depth == 0) return;

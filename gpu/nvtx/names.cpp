@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Tables of a fixed size, whose entries are never moved and never freed, so that readers need no
-// lock. What finds no place has no name.
+// lock. A string that finds no slot has no name.
 #include "gpu/nvtx/names.h"
 
 #include <algorithm>

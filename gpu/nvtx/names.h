@@ -25,7 +25,7 @@ struct Text {
 
   std::string_view view() const { return {bytes.data(), length}; }
   void add(std::string_view more);
-  /// As UTF-8.
+  /// Appends the text as UTF-8.
   void add(const wchar_t* more);
 };
 
@@ -38,9 +38,9 @@ struct Kept {
 struct Domain : Kept {};
 struct Registered : Kept {};
 
-/// nullptr, which is the program's default domain, if it cannot be kept.
+/// The domain of this name; nullptr, which is the program's default domain, if it cannot be kept.
 const Domain* domain_named(std::string_view name);
-/// nullptr if it cannot be kept: ranges that refer to it are unnamed.
+/// Keeps the string; nullptr if it cannot be kept: ranges that refer to it are unnamed.
 const Registered* register_string(const Domain* domain, const Text& string);
 
 Text message(const Domain* domain, const char* text);

@@ -58,8 +58,8 @@ std::string text_of(cl_device_id device, cl_device_info what) {
   return text;
 }
 
-/// Where the runtime does not tell devices apart by itself, it is their place among those of their
-/// platform, which is alike in all processes.
+/// If the runtime has no identity for a device, this is its position among those of its platform,
+/// which is the same in all processes.
 std::string identity_of(cl_device_id device) {
   constexpr cl_device_info kUuid = 0x106A;  // CL_DEVICE_UUID_KHR
   std::array<unsigned char, 16> uuid{};
@@ -95,7 +95,7 @@ void follow(cl_command_queue handle, cl_device_id device, cl_command_queue_prope
   queue.device = number_of(device);
   queue.asked = asked;
   queue.out_of_order = (asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
-  // As users count them: the queues of a process in the order of their making.
+  // Users count queues in the order in which the process made them.
   static std::atomic<uint64_t> made{0};
   queue.number = add_queue({queue.device, 0, made++, queue.out_of_order});
   queue.followed = queue.number != QueueNumber::none;

@@ -3,7 +3,7 @@
 
 // The layout, the same from OTF2 1.4 to 3.0: a fixed part that begins with the byte order and
 // "OTF2"; machine name, creator and description, each ended by a zero; the number of properties (32
-// bits); a name and a value for each, ended by zeros; then what is of no interest here.
+// bits); a name and a value for each, ended by zeros; the rest is not needed here.
 #include "trace/otf2/anchor.h"
 
 #include <algorithm>

@@ -13,8 +13,8 @@ namespace culprit::trace {
 /// Why the file cannot be an OTF2 anchor; empty if it looks like one.
 std::string anchor_refusal(const std::filesystem::path& anchor);
 
-/// Which of the archive's other files OTF2 must not open, since it opens them by name: links, pipes
-/// and devices lead it elsewhere or hold it up. Empty if all are files.
+/// Which of the archive's other files OTF2 must not open: it opens them by name, and links, pipes
+/// and devices would lead it elsewhere or block it. Empty if all are files.
 std::string refusal_of_files(const std::filesystem::path& anchor);
 
 /// A feature of the archive without which the OTF2 library may have been built, as a clause for an

@@ -468,8 +468,8 @@ std::vector<bool> DefinitionWriter::processes_with_team() const {
   return with_team;
 }
 
-/// One team per process, over all its CPU threads: which of them take part in a region, its
-/// ThreadTeamBegin records tell.
+/// One team per process, over all its CPU threads: ThreadTeamBegin records show which of them take
+/// part in a region.
 void DefinitionWriter::thread_teams() {
   const std::vector<bool> wanted = processes_with_team();
   result_.by_process.assign(wanted.size(), OTF2_UNDEFINED_COMM);

@@ -32,7 +32,7 @@ struct CommRef {
   uint32_t peers = 0;  ///< ranks below this are members; 0: an inter-communicator, look at the side
 };
 
-/// A metric class whose values come with enters and leaves. The factors make them whole units.
+/// A metric class whose values come with enters and leaves. The factors scale them to whole units.
 struct MetricClassRef {
   MetricSetId id;
   std::vector<double> factors;  ///< by member

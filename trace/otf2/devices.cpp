@@ -47,8 +47,8 @@ std::optional<DeviceParameter> DeviceTable::parameter(OTF2_ParameterRef ref) con
   return static_cast<DeviceParameter>(found - parameters.begin());
 }
 
-/// In the order of their nodes. Where an archive has none (Score-P's), each group of streams is a
-/// device of its own: whether two processes share one is not known.
+/// Devices in the order of their nodes. If an archive has none (Score-P's), each group of streams
+/// is a device of its own: whether two processes share one is unknown.
 DeviceTable resolve_devices(const RawGlobalDefinitions& raw, std::vector<Device>& devices) {
   DeviceTable table;
   for (const RawAttribute& attribute : raw.attributes) {

@@ -68,7 +68,7 @@ inline constexpr std::string_view kIdentityProperty = "culprit::identity";
 inline constexpr std::string_view kQueueProperty = "culprit::device_queue";
 inline constexpr std::string_view kDeviceClass = "accelerator";
 
-/// In an archive that is read. Archives of other writers have devices of which less is known.
+/// The devices of an archive that is read. In archives of other writers less is known of them.
 struct DeviceTable {
   std::array<OTF2_AttributeRef, kDeviceAttributeCount> attributes;
   std::array<OTF2_ParameterRef, kDeviceParameterCount> parameters;
@@ -83,7 +83,7 @@ struct DeviceTable {
   bool numbers_operations() const {
     return parameters[static_cast<size_t>(DeviceParameter::operation)] != OTF2_UNDEFINED_PARAMETER;
   }
-  /// Of a parameter of the archive; nothing if it is another.
+  /// The parameter for devices that `ref` refers to; nothing if it is another one.
   std::optional<DeviceParameter> parameter(OTF2_ParameterRef ref) const;
 };
 

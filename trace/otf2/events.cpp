@@ -56,7 +56,8 @@ int64_t EventDecoder::nanos_from(OTF2_TimeStamp ticks) const {
   return before ? -clipped : clipped;
 }
 
-/// Such a record happens at the time of the one before it.
+/// Counts a record whose time runs backwards or is out of range; it happens at the time of the one
+/// before it.
 Time EventDecoder::repaired(int64_t nanos) {
   ++(nanos > kFarthest || nanos < -kFarthest ? repairs_.far_times : repairs_.backward_times);
   if (last_ == -kFarthest) last_ = 0;

@@ -35,7 +35,7 @@ class EventDecoder {
   /// Leaves all open regions at the last time, and reports the repairs.
   void finish(Losses& losses);
 
-  // One per kind of record; called by OTF2 through the callbacks.
+  // One function per kind of record; called by OTF2 through the callbacks.
   void enter(OTF2_TimeStamp time, OTF2_RegionRef region) {
     push(time, tables_.regions.find(region));
   }
@@ -65,7 +65,7 @@ class EventDecoder {
   std::optional<FileId> file(OTF2_IoHandleRef handle);
   GroupId group(OTF2_GroupRef group) const;
   RmaAssertions rma_assertions(const OTF2_AttributeList* attributes) const;
-  /// Of the innermost region.
+  /// The traits of the innermost region.
   RmaTraits rma_traits() const;
   RegionInstance instance(const OTF2_AttributeList* attributes) const;
   MutexKind mutex_kind(const OTF2_AttributeList* attributes) const;

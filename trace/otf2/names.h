@@ -34,14 +34,15 @@ inline constexpr std::string_view kFoundSourceAttribute = "culprit::found_source
 inline constexpr std::string_view kFoundTagAttribute = "culprit::found_tag";
 inline constexpr std::string_view kFoundBytesAttribute = "culprit::found_bytes";
 
-/// Before fact_name() in the names of parameters.
+/// Prefix of fact_name() in the names of parameters.
 inline constexpr std::string_view kFactPrefix = "culprit::";
 
 Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm);
 OTF2_Paradigm to_otf2(Paradigm paradigm);
 
-/// OTF2 has no role for the functions of a lock: Score-P calls them wrappers of OpenMP, so do we.
-/// What the user named has flags beside the role: phases, and loops whose turns count one by one.
+/// OTF2 has no role for the functions of a lock: like Score-P, we write them as wrappers of OpenMP.
+/// Regions that the user named have flags beside the role: phases, and loops whose iterations count
+/// one by one.
 RegionRole role_from_otf2(OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag flags);
 OTF2_RegionRole to_otf2(RegionRole role);
 OTF2_RegionFlag flags_of(RegionRole role);
@@ -58,7 +59,7 @@ CollectiveOp collective_from_otf2(OTF2_CollectiveOp op);
 /// `neighbor` and `other`, which OTF2 cannot say, become an all-to-all.
 OTF2_CollectiveOp to_otf2(CollectiveOp op);
 /// For records of MPI's collectives: creation and freeing of handles become a barrier, since
-/// Score-P wrote neither until version 9 and older readers (Scalasca 2.5's scout) end at them.
+/// Score-P wrote neither until version 9, and older readers (Scalasca 2.5's scout) stop at them.
 OTF2_CollectiveOp to_otf2_of_mpi(CollectiveOp op);
 /// Whether that is the operation itself; else kCollectiveOpAttribute tells which it was.
 bool mpi_record_says(CollectiveOp op);
@@ -67,7 +68,7 @@ bool mpi_record_says(CollectiveOp op);
 /// role of the region around.
 MutexKind mutex_kind_from_otf2(OTF2_RegionRole around);
 
-/// Of all operations but put and get, which OTF2 has records of their own for.
+/// For all operations but put and get, for which OTF2 has records of their own.
 RmaOp rma_op_from_otf2(OTF2_RmaAtomicType type);
 OTF2_RmaAtomicType to_otf2(RmaOp op);
 

@@ -15,8 +15,8 @@
 
 namespace culprit::trace {
 
-/// OTF2 reference -> what culprit calls it. Archives number densely, so this is one vector access;
-/// a damaged one may not, then the rest lies in a hash map.
+/// Maps an OTF2 reference to culprit's object. Archives number densely, so this is one vector
+/// access; a damaged archive may not, then the other references are in a hash map.
 template <class T>
 class RefTable {
  public:

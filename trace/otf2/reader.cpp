@@ -31,7 +31,7 @@ struct CloseReader {
 };
 using ReaderHandle = std::unique_ptr<OTF2_Reader, CloseReader>;
 
-/// One file for each location, not compressed: sizes of files say something.
+/// Whether each location has one file, not compressed: then sizes of files are meaningful.
 bool has_plain_files(OTF2_Reader* reader) {
   OTF2_FileSubstrate substrate = OTF2_SUBSTRATE_UNDEFINED;
   OTF2_Compression compression = OTF2_COMPRESSION_UNDEFINED;
@@ -65,7 +65,7 @@ class Otf2Source final : public Source {
   bool plain_files_ = false;
   ReaderHandle reader_;
   ResolvedDefinitions archive_;
-  /// By location: OTF2 keeps what its local definitions say, and takes a second reading for damage.
+  /// By location: OTF2 keeps its local definitions, and reports a second reading of them as damage.
   std::unique_ptr<std::once_flag[]> localized_;
 };
 

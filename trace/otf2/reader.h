@@ -19,7 +19,7 @@ namespace culprit::trace {
 /// counted in `losses`. OTF2's own messages never reach the terminal.
 Result<std::unique_ptr<Source>> open_otf2(const std::filesystem::path& anchor, Losses& losses);
 
-/// True if these losses tell that an archive was damaged or cut short: events that were recorded
+/// True if these losses show that an archive was damaged or cut short: events that were recorded
 /// are missing from a result.
 bool archive_was_damaged(const Losses& losses);
 

@@ -199,8 +199,8 @@ void Resolver::regions() {
   }
 }
 
-/// Classes whose values come at moments of their own are left to others: they say nothing of
-/// regions. So are those with an unknown member.
+/// Classes whose values come at moments of their own are ignored: they say nothing about regions.
+/// So are classes with an unknown member.
 void Resolver::metrics() {
   std::map<OTF2_MetricMemberRef, MetricId> ids;
   for (const RawMetricClass& raw : sorted_by_ref(raw_.metric_classes)) {
@@ -435,7 +435,7 @@ void Resolver::find_world() {
   if (world) world->kind = CommKind::mpi_world;
 }
 
-/// Those of communicators are among them, so they are kept only where events may name a group.
+/// Groups of communicators are among them, so they are kept only where events may name a group.
 void Resolver::event_groups() {
   const Otf2Tables& tables = out_.tables;
   if (raw_.windows.empty() && tables.sends_to == OTF2_UNDEFINED_ATTRIBUTE &&
@@ -450,7 +450,7 @@ void Resolver::event_groups() {
   }
 }
 
-/// One whose communicator or dimensions are unknown has no picture; nothing else needs it.
+/// A grid whose communicator or dimensions are unknown is left out: it only serves pictures.
 void Resolver::grids() {
   std::map<OTF2_CartTopologyRef, std::vector<const RawGridPlace*>> places;
   for (const RawGridPlace& place : raw_.grid_places) places[place.grid].push_back(&place);

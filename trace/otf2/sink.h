@@ -58,7 +58,7 @@ inline OTF2_ParameterRef fact_ref(Fact fact) {
 }
 /// The parameter for the numbers of iterations comes after them.
 inline constexpr OTF2_ParameterRef kIterationRef = kFactCount;
-/// And then those for devices.
+/// The parameters for devices follow those.
 inline OTF2_ParameterRef device_ref(DeviceParameter parameter) {
   return kIterationRef + 1 + static_cast<OTF2_ParameterRef>(parameter);
 }

@@ -28,9 +28,9 @@ namespace fs = std::filesystem;
 /// location: large ones take longer than the events of short time lines.
 constexpr uint64_t kEventChunk = OTF2_CHUNK_SIZE_MIN;
 
-/// A record must fit into a chunk. The largest is a group of all locations. Never the size of the
-/// events' chunks: with damaged files OTF2 may read a chunk that it has not filled, and what it
-/// then finds had better not be a chunk of definitions.
+/// A record must fit into a chunk. The largest is a group of all locations. The size must differ
+/// from that of the events' chunks: with damaged files OTF2 may read a chunk that it has not
+/// filled, whose memory must then not contain a chunk of definitions.
 uint64_t definition_chunk(size_t locations) {
   constexpr uint64_t kMember = 9, kRest = uint64_t{64} << 10;
   return std::clamp<uint64_t>(std::bit_ceil(kRest + kMember * locations), 2 * kEventChunk,

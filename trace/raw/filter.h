@@ -19,7 +19,7 @@ struct RawFilter {
 
 constexpr uint32_t kMaxRawFilterBits = 24;
 
-/// Where to begin looking. Functions are aligned, so the low bits say little.
+/// The slot where the search begins. Functions are aligned, so the low bits say little.
 constexpr uint64_t raw_filter_slot(uint64_t address, uint32_t bits) {
   return (address * 0x9e3779b97f4a7c15u) >> (64 - bits);
 }

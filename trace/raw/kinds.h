@@ -36,7 +36,7 @@ enum class RawGroup : uint8_t {
 #undef FREQUENT
 };
 
-/// All that follows from a kind alone.
+/// All facts that follow from a kind alone.
 struct RawKindFacts {
   std::string_view name;
   RawGroup group = RawGroup::unknown;
@@ -46,7 +46,7 @@ struct RawKindFacts {
   unsigned words = 0;          ///< that it has at least
 };
 
-/// A record notes the moment of another, which is then not there: in half `half` (0: the lower) of
+/// A record notes the moment of another, which is then omitted: in half `half` (0: the lower) of
 /// its word `word`.
 struct RawNote {
   RawKind in;
@@ -112,15 +112,15 @@ constexpr const std::array<RawNote, 2>& notes_of(RawKind kind) {
   return raw_kinds::kNotes[static_cast<size_t>(kind)];
 }
 
-/// Others need them to be understood: who sent what to whom, in which communicators. Enters and
-/// leaves of MPI then only say that what lies between them is one call. Definitions serve what
-/// comes after the pause.
+/// The kinds without which other records cannot be understood: who sent what to whom, in which
+/// communicators. Enters and leaves of MPI then only show that the records between them are one
+/// call. Definitions are needed after the pause.
 constexpr bool is_kept_when_off(RawKind kind) {
   return facts_of(kind).kept_when_off;
 }
 
-/// A record that may still change while it is the newest: keep signal handlers out while it does.
-/// All others are sealed at once.
+/// A record that may still change while it is the newest: signal handlers must stay out while it
+/// does. All others enter the checksum at once.
 constexpr bool may_grow(RawKind kind) {
   return facts_of(kind).grows;
 }

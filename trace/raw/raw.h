@@ -70,12 +70,12 @@ constexpr uint64_t raw_second_half(RawKind kind, uint16_t flags, uint32_t arg, u
 static_assert(std::endian::native == std::endian::little && offsetof(RawHeader, arg) == 8 &&
               offsetof(RawHeader, kind) == 15);
 
-/// flags of a seal.
+/// flags of a `seal` record.
 inline constexpr uint16_t kRawEndOfLog = 1;
-/// A seal, whole.
+/// Size of a whole `seal` record.
 inline constexpr size_t kRawSealBytes = sizeof(RawHeader) + sizeof(uint64_t);
 
-/// Of a file that was read or written, where its name is not known.
+/// The number of a file without a known name that was read or written.
 inline constexpr uint64_t kRawNamelessFile = ~uint64_t{0};
 
 /// A thread's open states, by their source. Each slot has one record at a time, and none while the
@@ -87,9 +87,9 @@ enum class RawSlot : unsigned {
 inline constexpr unsigned kRawSlots = 2;
 inline constexpr unsigned kRawOpenWords = 96;
 
-/// A record that is true while it stands here. Its writer clears `kind`, stores all else, and
-/// `kind` last, as in a log; it has no checksum, and a reader that sees it change takes it for
-/// none.
+/// A record that is true while it is in its slot. Its writer clears `kind`, stores all other
+/// fields, and `kind` last, as in a log; it has no checksum, and a reader that sees it change
+/// ignores it.
 struct RawOpen {
   RawHeader header;  ///< kind `none`: nothing is open
   uint64_t words[kRawOpenWords];

@@ -50,7 +50,7 @@ namespace culprit::trace::raw {
 #define END }
 #include "trace/raw/records.def"
 
-/// A record's fields as they lie in the file; trailing words that need not be there are left out.
+/// A record's fields in the file's layout; optional trailing words are left out.
 template <class Record>
 struct Packed {
   static constexpr size_t kMostWords = sizeof(Record) / sizeof(uint64_t) + 2;
@@ -107,7 +107,7 @@ constexpr T fitting(Bits bits) {
   }
 }
 
-/// Fills in a record from how it lies in the file; words that are not there are 0.
+/// Fills in a record from the file's layout; missing words are 0.
 class Unpacker {
  public:
   constexpr Unpacker(uint32_t argument, uint16_t flag_bits, const uint64_t* words, unsigned count)
@@ -160,7 +160,7 @@ constexpr Record unpack(uint32_t argument, uint16_t flag_bits, const uint64_t* w
   return record;
 }
 
-/// Where a field of 64 bits, or half of them, lies: in half `half` (0: the lower) of word `word`.
+/// The place of a field of 64 bits, or 32: half `half` (0: the lower) of word `word`.
 struct Place {
   unsigned word = 0;
   unsigned half = 0;
@@ -220,7 +220,7 @@ constexpr Place place_of(Field Record::* field) {
 
 namespace culprit::trace {
 
-/// Of mpi_tests: words without other functions, and how many of those there may be.
+/// For mpi_tests: words without other functions, and the largest number of those.
 inline constexpr unsigned kRawTestsWords = raw::words_of_fields<raw::mpi_tests>();
 inline constexpr unsigned kRawOtherTests = 3;
 

@@ -35,7 +35,7 @@ inline uint64_t raw_sum(const void* words, size_t count, uint64_t place = 0) {
   return sum;
 }
 
-/// Of a structure made of whole words.
+/// The sum of a structure made of whole words.
 template <class Structure>
 uint64_t raw_sum_of_all(const Structure& structure) {
   static_assert(sizeof structure % sizeof(uint64_t) == 0 && alignof(Structure) >= sizeof(uint64_t));
@@ -51,10 +51,12 @@ constexpr uint64_t raw_seed(uint64_t start_ticks, uint32_t log, uint64_t window)
   return raw_sum_of(start_ticks, 1) + raw_sum_of(log, 2) + raw_sum_of(window, 3);
 }
 
-/// In a seal: how many words it covers, below the checksum.
+/// The number of words that a checksum covers is in its record, below the checksum; this is its
+/// width in bits.
 inline constexpr unsigned kRawSealWords = 17;
 
-/// One word, so that it can be renewed at once: `words` of a window with this sum and seed.
+/// One word, so that it can be renewed at once: the checksum of `words` words of a window with this
+/// sum and seed.
 constexpr uint64_t raw_seal(uint64_t sum, uint64_t seed, uint64_t words) {
   const uint64_t mixed = (sum + seed) * raw_seal_detail::kMix;
   return (mixed >> kRawSealWords | 1) << kRawSealWords | words;  // never 0

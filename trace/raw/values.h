@@ -67,7 +67,7 @@ enum class RawDeviceTime : uint16_t {
 
 enum class RawDeviceLoss : uint16_t {
   unfinished = 0,  ///< operations that had not ended when the process did, or ended with an error
-  no_times = 1,    ///< operations whose times the runtime did not tell
+  no_times = 1,    ///< operations whose times the runtime did not report
   no_room = 2,     ///< operations that were not followed, because too many were under way
   dropped = 3,     ///< records that the runtime says it has lost
   hung_flush = 4,  ///< the runtime did not give back its last records in time
@@ -110,8 +110,8 @@ inline constexpr unsigned kRawPythonNumberShift = 32;
 /// Flag of a rank in mpi_comm_def.
 inline constexpr uint32_t kRawParentRank = 1u << 31;
 
-/// Of a communicator's topology: of a grid with more dimensions nothing is told, of a process with
-/// more neighbours in a graph the first ones. No picture shows more.
+/// Limits for a communicator's topology: a grid with more dimensions is not recorded, and of a
+/// process with more neighbours in a graph only the first ones are. No picture shows more.
 inline constexpr unsigned kMostDimensions = 16, kMostNeighbors = 64;
 
 /// A host thread's work for a device, for omp_target_begin.

@@ -43,8 +43,8 @@ std::string own_string(Dwarf_Die* die, unsigned kind) {
   return text != nullptr ? text : "";
 }
 
-/// Whether libdw would open what is no file as the one that the compiler has split this unit's
-/// contents off into; its name stands in the unit.
+/// Whether libdw would open a path that is no regular file as the one that the compiler has split
+/// this unit's contents off into; its name is in the unit.
 bool leads_astray(Dwarf_Die* unit, const std::vector<std::filesystem::path>& folders) {
   const std::string compiled_in = own_string(unit, DW_AT_comp_dir);
   for (const unsigned kind : {DW_AT_dwo_name, DW_AT_GNU_dwo_name}) {
