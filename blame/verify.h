@@ -21,9 +21,9 @@ namespace culprit::blame {
 /// Activities tile each location's life, in order of time, at call paths that there are.
 std::vector<std::string> verify_timelines(const replay::Run& run);
 
-/// A location's waits are in order, do not overlap, lie in its life, are for somebody else, and
-/// last no longer than they are; synchronisation points are in order, between locations that there
-/// are.
+/// A location's waits are sorted, do not overlap, lie in its life, are caused by other locations,
+/// and their amounts do not exceed their lengths; synchronisation points are sorted, and between
+/// existing locations.
 std::vector<std::string> verify_waits(const replay::Run& run, const replay::WaitGraph& graph);
 
 /// Costs are not negative, and attributed plus unattributed costs equal the waiting.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What culprit knows of MPI launchers: how to tell that one has started it (it is one of several
-// ranks), and how to find the program behind one on a command line.
+// Knowledge of MPI launchers: how to detect that one has started culprit (as one of several ranks),
+// and how to find the program behind one on a command line.
 #pragma once
 
 #include <cstdint>

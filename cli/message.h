@@ -28,12 +28,12 @@ inline int fail(const Error& error) {
   return kFailure;
 }
 
-/// Of what was to be printed.
+/// Returns the error that output could not be printed.
 inline Error lost_output() {
   return {"cannot write to standard output"};
 }
 
-/// The same of what the command line asks for.
+/// The same for an error in the command line.
 inline int misused(const Error& error) {
   fail(error);
   return kUsage;

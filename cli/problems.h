@@ -26,7 +26,7 @@ std::invoke_result_t<Step> guarded(Step&& step) {
 }
 
 /// From now on culprit ends with one sentence, not by a signal, where a page of a mapped file is
-/// gone when it is read: somebody has shortened the file since, or the disk refuses.
+/// gone when it is read: the file was shortened since, or the disk failed.
 void end_where_pages_are_gone();
 
 }  // namespace culprit::cli

@@ -53,7 +53,7 @@ class TaskForOthers {
 /// Of the other ranks: the archive to analyse; empty: there is nothing to do.
 std::filesystem::path wait_for_task(replay::Transport& ranks);
 
-/// Opens the trace on all ranks, or fails on all. What was lost is told by the first alone.
+/// Opens the trace on all ranks, or fails on all. Losses are counted on the first rank only.
 Result<std::unique_ptr<trace::Source>> open_together(replay::Transport& ranks,
                                                      const std::filesystem::path& trace,
                                                      Losses& losses);

@@ -10,9 +10,9 @@
 
 namespace culprit::cli {
 
-/// Where whoever started culprit closed stdin, stdout or stderr, their numbers are taken, so that
-/// no file gets one and what is printed with it. Using them fails as before, also for a program
-/// that culprit starts. Before any file is opened.
+/// If culprit was started with stdin, stdout or stderr closed, reserves their descriptors, so that
+/// no file gets one and receives printed text. Using them fails as before, also for a program that
+/// culprit starts. Call before any file is opened.
 void reserve_standard_files();
 
 /// Sets the width of pages by stdout, and shows progress if stderr is a terminal.

@@ -216,7 +216,7 @@ void diagnose_threads_in_mpi(const Findings& findings, std::vector<FoundDiagnosi
 
 namespace {
 
-/// A thread with less of its life in such a function hinders nobody.
+/// A thread with less of its life in such a function hinders no other.
 constexpr double kMuchOfALife = 0.05;
 constexpr double kMuchOfAllTime = 0.1;
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // See child.h. Signals are held from before the fork on, so that none is lost. Job control works as
-// if culprit were not there: it stops when it was asked to and the child has stopped, and whoever
-// continues it continues the child. A pipe that closes at exec brings the child's errno back when
-// exec fails.
+// if culprit were not there: it stops when it was asked to and the child has stopped, and when it
+// is continued it continues the child. A pipe that closes at exec brings the child's errno back
+// when exec fails.
 
 #include "cli/launch/child.h"
 

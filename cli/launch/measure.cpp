@@ -146,7 +146,7 @@ void print_findings(const MeasureOptions& options, const fs::path& experiment) {
   if (!analysis->saved) fail(analysis->saved.error());
 }
 
-/// From records to what was asked for.
+/// Processes the records into the requested results.
 void finish(const MeasureOptions& options, const fs::path& experiment, int status) {
   if (!has_raw_records(experiment)) {
     const bool tried = assemble::has_records(experiment);

@@ -275,9 +275,9 @@ double adjusted_r2(const Formula& formula, std::span<const Sample> samples) {
   return around > 0 && degrees > 0 ? 1 - left / around * (runs - 1) / degrees : 0;
 }
 
-/// By which the noise of a sample is told: what the formula says, unless that is far from what was
-/// measured, for noise as a part of nearly nothing would be endless. Where nothing was measured, a
-/// part of the largest sample: that it would be nothing again is not as sure as that.
+/// Returns the size by which the noise of a sample is judged: the formula's value, unless that is
+/// far from the measured one, since noise relative to nearly zero would be endless. Where zero was
+/// measured, a part of the largest sample: another zero is not that certain.
 double size_of(const Formula* formula, const Sample& sample, double largest) {
   constexpr double kFar = 10, kOfNothing = 0.05;
   const double middle = mean(sample);

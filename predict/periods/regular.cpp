@@ -33,7 +33,7 @@ struct Moments {
   double mean_variance() const { return deviation * deviation / static_cast<double>(count); }
 };
 
-/// Of those within `width` of `around`.
+/// Returns count, mean and deviation of the values within `width` of `around`.
 Moments moments_of(std::span<const double> values, double around, double width) {
   Moments found;
   double squares = 0;

@@ -57,8 +57,8 @@ std::vector<GainCandidate> uneven_paths(const replay::Run& run, const WorkTimes&
                                         const std::vector<GainCandidate>& others, double least_s,
                                         size_t most);
 
-/// Whether it is threads that wait for it because it holds a lock: of OpenMP's, of which each
-/// holding is recorded, or of POSIX threads, of which only those are that somebody waited for.
+/// Whether threads wait for a candidate because it holds a lock: OpenMP's locks, whose holdings are
+/// all recorded, or those of POSIX threads, of which only contended holdings are.
 enum class LockKind : uint8_t { none, recorded, awaited };
 LockKind lock_kind(const GainCandidate& candidate);
 

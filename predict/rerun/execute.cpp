@@ -153,8 +153,8 @@ Duration remains(Duration time, Duration passed) {
   return std::max(Duration::zero(), time - std::max(Duration::zero(), passed));
 }
 
-/// Somebody passes a gate now that opened then; in the recorded run it opened so much `later` than
-/// it was passed.
+/// Records that a location passes a gate that opened at `open`; in the recorded run it opened by
+/// `later` later than it was passed.
 void await_data(const DeliveryTime& time, Duration later, Time open, LocationState& state) {
   if (!state.awaited) state.awaited.emplace();
   Awaited& awaited = *state.awaited;

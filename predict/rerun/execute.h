@@ -77,7 +77,7 @@ struct LockChoice {
 };
 /// The first order that leaves an unchanged run by less than a thousandth, or else by the least.
 LockChoice choose_lock_order(const EventGraph& graph, Budget* budget = nullptr);
-/// The same, where nobody needs to know how long that takes.
+/// The same without a budget, returning only the order.
 LockOrder best_lock_order(const EventGraph& graph);
 
 }  // namespace culprit::predict

@@ -61,7 +61,7 @@ class Walk {
     }
   }
 
-  /// False: somebody waits for ever.
+  /// Returns false if a location waits for ever.
   bool run() {
     Spender spender(budget_);
     while (!ready_.empty()) {

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Executes a run again under many changes at once. Without locks that anybody waits for, an
-// execution is sums and maxima, and who may go on next does not depend on how long anything takes:
-// so a location's time is a row of times, one for each lane, and all lanes pass the same steps in
-// one walk. (Locks are given to who asks first, which may be another one in each lane: execute.h is
-// for these.)
+// Executes a run again under many changes at once. Without contended locks, an execution consists
+// of sums and maxima, and its order does not depend on the times: so a location's time is a row of
+// times, one for each lane, and all lanes pass the same steps in one walk. (A lock is given to the
+// first to request it, which may be a different location in each lane: execute.h handles these
+// runs.)
 #pragma once
 
 #include <optional>

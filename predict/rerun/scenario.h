@@ -23,7 +23,8 @@ namespace culprit::predict {
 struct Scaling {
   std::string callpaths;  ///< a glob
   double factor = 1;
-  /// Also what calls of MPI, barriers and locks take themselves, which otherwise is nobody's code.
+  /// Also change the time of MPI calls, barriers and locks themselves, which otherwise is not taken
+  /// for code.
   bool with_calls = false;
 };
 

@@ -18,8 +18,8 @@ namespace culprit::predict {
 struct Prediction {
   blame::Findings recorded, predicted;
   double wall_s = 0, predicted_wall_s = 0;
-  /// The run executed again with nothing changed: by how much that differs from the recorded one
-  /// tells what to think of the prediction.
+  /// The length of the run executed again without a change: its difference from the recorded length
+  /// shows how reliable the prediction is.
   double unchanged_wall_s = 0;
   Sampled sampled;                       ///< of the changed run; its mean is predicted_wall_s
   Sensitivities sensitivities;           ///< if they were asked for

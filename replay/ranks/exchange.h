@@ -203,8 +203,8 @@ std::vector<T> concatenate(Transport& ranks, const std::vector<T>& own) {
   return all;
 }
 
-/// Adds everybody's, place by place. All are of one length. Each rank adds a part of the places, so
-/// that none holds more than its own list and the result.
+/// Adds the lists of all ranks, element by element. All have equal length. Each rank adds a part of
+/// the elements, so that none holds more than its own list and the result.
 template <class T>
 void add_up(Transport& ranks, std::vector<T>& values) {
   if (ranks.alone()) return;

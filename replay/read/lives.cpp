@@ -91,7 +91,7 @@ void begin_helper_late(Run& run, const std::vector<bool>& is_nap, LocationId id)
   if (!joined.by.valid()) return;
   Timeline& line = run.at(id);
   line.joiner = joined.by;
-  Activities life;  // its calls refer to those before: nobody looks at calls of a helper
+  Activities life;  // calls of a helper are never used, so their activity numbers may be outdated
   life.push_back(run.begin, run.not_started);
   for (size_t i = line.activities.after(joined.at); i < line.activities.size(); ++i) {
     append(life, std::max(joined.at, line.activities.begin(i)), line.activities.path(i));

@@ -169,7 +169,7 @@ void OpenmpFactsBuilder::acquired(Time time, trace::MutexKind kind, uint64_t loc
     ++held.depth;
     return;
   }
-  // If it holds the lock already, somebody else has released it: the detector finds out who.
+  // If it holds the lock already, another thread has released it: the detector finds out which.
   held = {static_cast<uint32_t>(facts_.holds.size()), 1};
   facts_.holds.push_back({place.waits_for_mutex ? place.enter : time, time, Time::max(), index,
                           place.path, CallPathId::none(), kind});

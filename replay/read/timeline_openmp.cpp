@@ -52,7 +52,7 @@ void TimelineBuilder::unanswered(Time time, uint64_t whom) {
                               static_cast<uint32_t>(whom >> 32)});
 }
 
-/// The thread may be told to be in a function of the loop's body still.
+/// The thread may still be recorded in a function of the loop's body.
 void TimelineBuilder::loop_iterations(Time time, uint64_t iterations) {
   for (auto frame = stack_.rbegin(); frame != stack_.rend(); ++frame) {
     if (openmp_.loop_iterations({frame->enter, frame->path}, time, iterations)) return;

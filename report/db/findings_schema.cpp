@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The SQL of a findings file. SQLite keeps these statements with their comments, so `.schema` in
-// its shell explains the file to whoever opens it. Every `id` counts from 0 in the order of the
-// list (largest first where a list has a size).
+// its shell explains the file. Every `id` counts from 0 in the order of the list (largest first
+// where a list has a size).
 
 #include "report/db/findings_schema.h"
 

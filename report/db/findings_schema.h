@@ -15,7 +15,7 @@
 
 namespace culprit::report {
 
-/// "CULP", in the file's header: tells a findings file from other SQLite files.
+/// "CULP", in the file's header: distinguishes a findings file from other SQLite files.
 inline constexpr int64_t kApplicationId = 0x43554c50;
 /// Raised whenever a reader of the previous version would misunderstand the file, or one of this
 /// version finds something missing in previous ones.

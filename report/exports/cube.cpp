@@ -304,7 +304,7 @@ class Cube {
 
   std::string index_of(const Metric& metric) const {
     std::string out = "CUBEX.INDEX";
-    put(out, int32_t{1});  // tells the order of bytes
+    put(out, int32_t{1});  // shows the byte order
     put(out, int16_t{0});  // version
     put(out, int8_t{1});   // not all call paths
     put(out, static_cast<int32_t>(metric.values.size()));

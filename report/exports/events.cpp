@@ -75,7 +75,7 @@ int rank(Kind kind) {
   return kind == Kind::receive ? 0 : kind == Kind::leave ? 1 : kind == Kind::enter ? 2 : 3;
 }
 
-/// Sorted by time, with matches as places there.
+/// Returns the events sorted by time, with matches as indices into the result.
 std::vector<Event> in_order(const std::vector<Event>& listed) {
   std::vector<uint32_t> order(listed.size()), place(listed.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;

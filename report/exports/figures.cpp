@@ -35,7 +35,7 @@ std::vector<double> sum_over_locations(const blame::Findings& findings, FigureId
 
 Result<void> refuse_negative(const blame::Findings& findings, std::span<const FigureId> figures,
                              std::string_view format) {
-  constexpr double kRounding = 1e-9;  // less than traces can tell
+  constexpr double kRounding = 1e-9;  // below the resolution of traces
   bool negative = false;
   for (const FigureId figure : figures) {
     each_value(findings, figure,

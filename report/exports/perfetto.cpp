@@ -3,9 +3,9 @@
 
 // Perfetto's TrackEvent packets: a track for each thread and stream with its functions, one beside
 // it with its waits, and one for the critical path. Arrows (flows) go from a message's send to its
-// receipt, and from who ended a wait to the wait's end. Names are told once and then referred to.
-// Field numbers are those of perfetto's protos: trace_packet, track_descriptor, track_event,
-// interned_data.
+// receipt, and from the location that ended a wait to the wait's end. Names are written once and
+// then referred to. Field numbers are those of perfetto's protos: trace_packet, track_descriptor,
+// track_event, interned_data.
 
 #include <fmt/format.h>
 

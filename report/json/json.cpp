@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Findings as one JSON object. The keys are an agreement with whoever reads it by program: keys may
-// be added, none may change its meaning. Locations are named rank.thread, call paths by their
-// regions joined with '/', patterns by their ids; nothing is shortened. Names in a trace need not
-// be UTF-8: bytes that are not are replaced, so the output is always JSON.
+// Findings as one JSON object. The keys are an interface for programs: keys may be added, none may
+// change its meaning. Locations are named rank.thread, call paths by their regions joined with '/',
+// patterns by their ids; nothing is shortened. Names in a trace need not be UTF-8: bytes that are
+// not are replaced, so the output is always JSON.
 
 #include "base/printable.h"
 #include "blame/judge/evidence.h"

@@ -12,8 +12,9 @@
 
 namespace culprit::report {
 
-/// Efficiencies, the most time by kind of waiting, delay, critical path, and what was executed
-/// while threads were idle; a few lines each, with shares only. "" if nobody ever waited.
+/// Returns efficiencies, the largest kinds of waiting, delays, parts of the critical path, and the
+/// code executed while threads were idle; a few lines each, with shares only. "" if no location
+/// ever waited.
 std::string at_a_glance(const blame::Findings& findings, const PageNames& names);
 
 /// What shares of root causes are shares of: "all waiting time", but for a cut.

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Folders may be large or slow: only so many entries are looked at, and no links are followed.
+// Folders may be large or slow: only a limited number of entries is examined, and no links are
+// followed.
 
 #include "report/text_page/source.h"
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The report for people: one page that somebody who has never seen culprit understands. It goes
-// from the general to the particular: what ran, how much of it was waiting, who made others wait,
-// where they waited, the critical path, and what the result does not cover. Every
-// figure stands with its share of a whole that is named; rows are joined over locations, and the
-// worst locations are named. Nothing here computes: sums come from summary.h.
+// The report for people: one page that is understandable without knowing culprit. It goes from the
+// general to the particular: what ran, how much of it was waiting, who made others wait, where they
+// waited, the critical path, and what the result does not cover. Every figure stands with its share
+// of a whole that is named; rows are joined over locations, and the worst locations are named.
+// Nothing here computes: sums come from summary.h.
 
 #include <fmt/format.h>
 

@@ -74,8 +74,8 @@ std::string locked_calls(const Findings& findings, const PageNames& names,
                      caller(findings, names, row.callpath), counted(row.count, "thread"));
 }
 
-/// Whether threads other than the first hardly have any work but in regions that are too short for
-/// them: whoever works meanwhile keeps them from nothing.
+/// Returns whether threads other than the first have hardly any work outside of regions that are
+/// too short for them: then the code that runs meanwhile keeps them from nothing.
 bool is_all_work_of_threads(const Findings& findings, const FoundDiagnosis& row) {
   constexpr double kNearlyAll = 0.9;
   if (row.kind != Diagnosis::short_regions) return false;

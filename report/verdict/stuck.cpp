@@ -19,7 +19,7 @@ namespace {
 
 using blame::FoundStuck;
 
-/// Of a circle of thousands of ranks the first tell the story.
+/// Of a circle of thousands of ranks only the first are named.
 constexpr size_t kNamed = 6;
 constexpr size_t kNamedBehind = 2;
 

@@ -21,7 +21,7 @@ std::vector<std::string> stuck_sentences(const blame::Findings& findings);
 /// in MPI_Recv for rank 0."; "" if there is none.
 std::string hung_sentence(const blame::Findings& findings, const PageNames& names);
 
-/// A member of a group, as far as a sentence tells of it.
+/// The part of a sentence about a member of a group.
 struct StuckPart {
   std::string text;  ///< "rank 0 waits in MPI_Recv (a.c:7) for a message from rank 1"
   bool in_circle = false;

@@ -91,7 +91,7 @@ std::string waiting_in_cut(const Findings& findings) {
                      percent(share), of_what(findings, share));
 }
 
-/// A signal that tells of a mistake, of an exit status as shells have it; else 0.
+/// Returns the signal in a shell-style exit status if it indicates a programming error; else 0.
 int deadly_signal(int status) {
   constexpr int kDeadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
   const int signal = status > 128 ? status - 128 : -status;
@@ -231,8 +231,8 @@ class Judge {
     }
   }
 
-  /// The largest class of time that deserves to be named before waiting is. Start-up is told of by
-  /// itself, and what is not explained of MPI as well.
+  /// The largest class of time that deserves to be named before waiting is. Start-up and
+  /// unexplained MPI time are reported separately.
   const TileTotal* lost_first() const {
     const double whole_s = blame::own_allocation(findings_).seconds();
     const bool hardly = verdict_.waiting == VerdictKind::hardly_any_waiting ||
@@ -241,7 +241,7 @@ class Judge {
       if (total.tile == blame::Tile::start_up) continue;
       if (total.tile == blame::Tile::mpi &&
           verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
-        continue;  // told
+        continue;  // reported separately
       }
       if (hardly) {
         return is_efficient() || total.time_s < kHardlyAny * whole_s ? nullptr : &total;

@@ -31,8 +31,8 @@ std::string ordinal(uint64_t number) {
   return fmt::format("{}{}", number, ending);
 }
 
-/// "2 ms more each step"; where steps are no steps of the program, nobody knows by how much. Of
-/// what changes its place, the change on one is no growth of the whole.
+/// "2 ms more each step"; the amount is unknown where steps are not the program's own. Where the
+/// load moves, the change on one location is no growth of the whole.
 std::string change(const FoundDistribution& row) {
   if (row.movement != Movement::stays) return "";
   const std::string_view more = row.course == Course::growing ? "more" : "less";

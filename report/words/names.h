@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How pages call call paths and locations: as short as can be told apart in this run.
+// The names of call paths and locations on pages: as short as possible while distinct in this run.
 #pragma once
 
 #include <map>

@@ -217,7 +217,8 @@ class Receipts final : public replay::MessageVisitor {
   std::vector<CallPathId> working_;  ///< tests that interrupt work
 };
 
-/// A call that waits for several things lasts until the last of them: it tells of that one alone.
+/// Judges the evidence. A call that waits for several events lasts until the last of them, so it is
+/// evidence for that one only.
 void judge_seen(Found& all) {
   if (std::none_of(all.held.begin(), all.held.end(),
                    [](const SenderState& held) { return held.seen; })) {
@@ -253,7 +254,7 @@ SendCompletion handing_of(const SenderState& held, const EagerEvidence& seen) {
 }
 
 std::vector<SendMode> modes_of(const Run& run) {
-  bool makes_synchronous = false;  // traces may define functions that nobody calls
+  bool makes_synchronous = false;  // traces may define functions that are never called
   for (size_t i = 0; i < run.callpaths.size(); ++i) {
     const RegionId region = run.callpaths[CallPathId(i)].region;
     if (!region.valid()) continue;
@@ -277,7 +278,7 @@ std::vector<SendMode> modes_of(const Run& run) {
 void add_messages(const Run& run, unsigned threads, Dependences& found) {
   const Routes routes(run);
   Found all{{}, found, routes, modes_of(run), {}, {}, {}};
-  Losses told;  // the detectors tell of them
+  Losses told;  // counted by the detectors already
   const auto go_through = [&](Sends sends) {
     replay::match_messages(
         run, threads,

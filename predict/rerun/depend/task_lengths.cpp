@@ -38,7 +38,7 @@ void TaskLengths::sum_runs(const Teams& teams, const ProcessTasks& tasks) {
   }
 }
 
-/// As the runtime told, in the order of the successors' creation.
+/// Follows the edges that the runtime reported, in the order of the successors' creation.
 void TaskLengths::follow_edges(const Teams& teams, const ProcessTasks& tasks) {
   for (LocationId id : teams.locations()) {
     for (const replay::TaskEdge& edge : teams.run().at(id).openmp.edges) {
@@ -50,7 +50,7 @@ void TaskLengths::follow_edges(const Teams& teams, const ProcessTasks& tasks) {
   }
 }
 
-/// As the data tell that tasks named.
+/// Follows the dependences on data that tasks named.
 void TaskLengths::follow_data(const Teams& teams, const ProcessTasks& tasks) {
   struct Longest {
     float writers = 0, all = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A phase's level is known without sorting: all are done at the mean of what there is to do, unless
-// what somebody does besides, or what cannot be divided, takes longer.
+// A phase's level is found without sorting: all members are done after the mean amount of work,
+// unless a member's other work, or indivisible work, takes longer.
 #include "predict/rerun/share/spread.h"
 
 #include <algorithm>

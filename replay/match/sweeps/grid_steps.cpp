@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each message must be one step in one dimension; then it is counted whether those are all. Nobody
-// records what a grid was made of, but a slice's processes stand in it as in the whole.
+// Each message must be one step in one dimension; then the steps are counted to check that none is
+// missing. Traces do not record which grid a slice was made from, but its processes are arranged as
+// in the whole.
 #include "replay/match/sweeps/grid_steps.h"
 
 #include <algorithm>

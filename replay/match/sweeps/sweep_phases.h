@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which sends, and which receives, of a process are one piece of work, so that a sweep can be told
-// from what neighbors tell each other before and after it (set-up, a halo exchange), which programs
-// do elsewhere in their code. So each call path is a phase of its own, but for two that change off:
+// Which sends, and which receives, of a process belong to one phase, so that a sweep can be
+// distinguished from other messages between neighbors before and after it (set-up, a halo
+// exchange), which programs send elsewhere in their code. So each call path is a separate phase,
+// except two that alternate:
 //
 //   with one neighbor   at least as often as either is called: two messages for one block
 //   with different ones at least as often as the rarer one is called: one for each dimension

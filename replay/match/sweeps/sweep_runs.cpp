@@ -26,7 +26,8 @@ namespace {
 constexpr size_t kMostFlows = 128;
 /// More neighbors than a process has in any sweep, on either side: likewise.
 constexpr size_t kMostNeighbors = 64;
-/// Of a group without end so many are kept, besides the first of each neighbor.
+/// The number of operations that are kept of a group without end, besides the first of each
+/// neighbor.
 constexpr size_t kMostKept = 256;
 
 /// One send or receive, in the order of its process.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which tasks a taskwait or the end of a taskgroup waits for, whether anybody had to wait or not: a
-// taskwait for the children that its task has created until then, of which those before its last
+// Which tasks a taskwait or the end of a taskgroup waits for, whether a thread had to wait or not:
+// a taskwait for the children that its task has created until then, of which those before its last
 // taskwait are complete; a taskgroup for all that were created in it or descend from one that was,
 // those of groups inside aside, which have waited for these.
 #pragma once
