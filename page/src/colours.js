@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Families have fixed colours (Okabe and Ito's, which nobody confuses); waiting is always the same
-// warm ramp, and hatched where it lies over something else, so that it is told without colour.
+// Families have fixed colours (Okabe and Ito's, distinguishable with colour blindness); waiting is always the same
+// warm ramp, and hatched where it lies over something else, so that it shows without colour.
 
 export const FAMILY = {
   useful: '#009e73', mpi: '#0072b2', openmp: '#cc79a7', device: '#56b4e9', startUp: '#8a8a8a', idle: '#c8c8cc', unknown: '#4d4d4d', waiting: '#d55e00', other: '#e8a06a',
 };
 const USER = ['#009e73', '#56b48f', '#2f7f5f', '#7fbf5f', '#3f9f9f', '#6f9f2f'];
 
-/** Call paths that are nowhere in the program. Code that was not sampled may be the program's, or a call of the system. */
+/** Pseudo-regions, which are not in the program. Code without samples may be the program's, or a system call. */
 export const NOWHERE = {
   '(not sampled)': 'unknown', '(not recorded)': 'unknown', '(outside)': 'unknown', '(waking up)': 'openmp',
   '(idle)': 'idle', '(not started)': 'startUp', '(ended)': 'startUp', '(device idle)': 'idle', '(stream idle)': 'idle', '(launch latency)': 'idle',
@@ -44,12 +44,12 @@ const RAMPS = {
 };
 let ramps = RAMPS.day;
 
-/** Nothing is as the paper, so much is dark by day and bright by night. */
+/** Zero has the colour of the background; larger values are darker in the light theme and brighter in the dark one. */
 export function setNight(night) {
   ramps = night ? RAMPS.night : RAMPS.day;
 }
 
-/** From nothing to all, as a colour; what is less than nothing (in differences) is cold. */
+/** A colour for a share from 0 to 1; negative values (in differences) are cold. */
 export function warm(share) {
   const s = Math.max(0, Math.min(1, Math.abs(share)));
   const stops = share < 0 ? ramps.cold : ramps.warm;
@@ -61,13 +61,13 @@ export function warmText(share) {
   return `rgb(${warm(share).join(' ')})`;
 }
 
-/** What can be read on a colour: "#rrggbb" or red, green and blue. */
+/** A text colour that is readable on a colour: "#rrggbb" or red, green and blue. */
 export function inkOn(colour) {
   const [r, g, b] = typeof colour === 'string' ? [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)) : colour;
   return 0.3 * r + 0.59 * g + 0.11 * b > 150 ? '#222' : '#fff';
 }
 
-/** Lines at an angle for canvases. */
+/** A hatching pattern for canvases. */
 export function hatch(context) {
   const tile = document.createElement('canvas');
   tile.width = tile.height = 6;

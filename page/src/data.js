@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The run's data as report/page_data/pack.cpp lays them out: tables of columns, and what follows from
-// them once and for all (trees, groups, orders).
+// The run's data as report/page_data/pack.cpp lays them out: tables of columns, and structures that
+// are derived from them once (trees, groups, orders).
 
 import { cut } from './format.js';
 import { NOWHERE } from './colours.js';
@@ -46,7 +46,7 @@ function read(buffer) {
 /** Whether the page comes from `culprit view --serve`, which has all events. */
 export const served = location.protocol === 'http:';
 
-/** The events of a part of the run, from who serves the page: tables as in the page itself. */
+/** The events of a part of the run, from the server of the page: tables as in the page itself. */
 export async function part(from, to, ranks) {
   const query = new URLSearchParams(location.search);
   query.set('from', from);
@@ -63,7 +63,7 @@ export async function load() {
   return new Run(head, tables);
 }
 
-/** What is known of one run. */
+/** The data of one run. */
 class Run {
   constructor(head, tables) {
     Object.assign(this, { head, tables, names: head.names, verdict: head.verdict });
@@ -78,7 +78,7 @@ class Run {
     this.exitStatus = one.exit_status[0];
     this.operation = text('operation');
     this.isDifference = this.operation === 'diff';
-    /** By which units are chosen: a difference is of runs that are longer than it. */
+    /** The length by which units are chosen: a difference is shorter than its runs. */
     this.length = Math.max(Math.abs(this.wall), ...(this.isDifference ? tables.inputs.wall_s : []));
     this.waiting = tables.identities.waiting_s[0];
     this.locations = this.makeLocations(tables.locations);
@@ -123,7 +123,7 @@ class Run {
     return paths;
   }
 
-  /** Those of culprit, and what somebody's own program found: the latter are known by their names. */
+  /** culprit's patterns and user-defined ones; the latter are identified by their names. */
   makePatterns(t, own) {
     const patterns = new Map();
     for (let i = 0; i < own.rows; ++i) {
@@ -147,7 +147,7 @@ class Run {
     return [...firsts].sort((a, b) => a - b);
   }
 
-  /** Whether it is a pattern of somebody's own, whose waits are in no other sum, and have no known causes. */
+  /** Whether it is a user-defined pattern, whose waits are in no other sum, and have no known causes. */
   isOwn(pattern) {
     return this.patterns.get(pattern)?.isOwn === true;
   }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The page of `culprit view`: head, chips of what is selected, tabs, one view. The list of views is
+// The page of `culprit view`: head, chips of the selection, tabs, one view. The list of views is
 // here, each lies in a file of its name.
 
 import { render } from 'preact';
@@ -31,7 +31,7 @@ const VIEWS = [
   ['coverage', 'Coverage', Coverage],
 ];
 
-/** What has no meaning for a difference of runs. */
+/** The views that have no meaning for a difference of runs. */
 const OF_ONE_RUN = ['causes', 'timeline', 'flame'];
 
 function Chips() {
@@ -54,7 +54,7 @@ function Chips() {
   );
 }
 
-/** What sums are of, where that is more than what is selected. */
+/** A note on the scope of sums, where that is more than the selection. */
 function wholeIntervals(run, s, moment) {
   const [first, last] = intervalsOf(run, s), width = run.wall / run.intervals;
   const [from, to] = [first * width, last * width];
@@ -79,7 +79,7 @@ function Tabs() {
   );
 }
 
-/** Digits choose views as their tabs stand, Escape takes the selection away. */
+/** Digits choose views in the order of their tabs, Escape clears the selection. */
 function useKeys(run) {
   useEffect(() => {
     const press = (event) => {
@@ -131,7 +131,7 @@ function Paper() {
   return <><Head /><Chips />{run.isDifference ? <Changes /> : <Overview />}<footer><Coverage /></footer></>;
 }
 
-/** Browsers say when they print, and wait until what is drawn then is done. */
+/** Browsers signal that they print, and wait for drawing that is done in the handler. */
 function printWith(context) {
   const root = document.documentElement, paper = document.getElementById('paper');
   const begin = () => {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is selected: a view, a stretch of time, ranks, a call path with what it calls, a pattern.
+// The selection: a view, an interval of time, ranks, a call path with its callees, a pattern.
 // It is kept in the URL's fragment alone, so that a link shows what its sender saw, and the
 // browser's back button undoes. Every view obeys it, none has a selection of its own.
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the selected part of a run comes to. Without a stretch of time, sums are those of findings.
-// With one, time and waiting come from the equal intervals, whole ones; what findings do not know
-// over time (delay costs, the patterns of waits) stays that of the whole run, and views say so.
+// Sums over the selected part of a run. Without an interval of time, sums are those of findings.
+// With one, time and waiting come from the equal intervals, whole ones; values without
+// time series (delay costs, the patterns of waits) remain those of the whole run, and views say so.
 
-/** The selection by which a figure is known; without the stretch of time where that is not. */
+/** The part of the selection that applies to a figure; without the time interval where there is no time series. */
 export function basisOf(selection, figure) {
   const known = figure === 'time' || (figure === 'waiting' && !selection.pattern);
   return selection.t && !known ? { ...selection, t: null } : selection;
@@ -154,7 +154,7 @@ export function inclusive(run, byPath) {
   return sums;
 }
 
-/** By rank, in the order of run.ranks. */
+/** The sums of each rank, in the order of run.ranks. */
 export function byRank(run, byLocation) {
   const place = new Map(run.ranks.map((rank, i) => [rank, i]));
   const sums = zeros(run.ranks.length);

@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Delays by call path: what they cost, on which ranks, and opened, whom they made wait and what can
-// be done.
+// Delays by call path: their costs by rank, and when opened, their victims and advice.
 
 import { useMemo } from 'preact/hooks';
 import { percent } from '../format.js';
 import { Bar, CodeName, Empty, Pick, Strip, WholeRunHint, useRun, useSelection } from '../parts.jsx';
 import { byRank, causesOf, filters, intervalsOf, spread, sumsOf } from '../sums.js';
 
-/** Delay costs of one call path by location, of what is selected; direct ones and others. */
+/** Delay costs of one call path by location within the selection; direct and indirect ones. */
 function costsOf(run, path, keep) {
   const { delays } = run.tables;
   const costs = { short: 0, long: 0, by: new Float64Array(run.locations.length) };
@@ -23,7 +22,7 @@ function costsOf(run, path, keep) {
   return costs;
 }
 
-/** All waiting that start-up does not cause: what shares are of, as in the report of text. */
+/** All waiting that start-up does not cause: the whole of shares, as in the text report. */
 function waitingOf(run) {
   return run.waiting - (run.tables.start_up.waiting_s[0] ?? 0);
 }
@@ -50,12 +49,12 @@ function samplesOf(run, path) {
   return sampled > 0 ? samples : null;
 }
 
-/** Of the run: what costs less is not worth a word, a smaller gain not a number (report/verdict/gains.cpp). */
+/** Parts of the run: smaller costs are not mentioned, and smaller gains have no number (report/verdict/gains.cpp). */
 const HARDLY = 0.005;
 
 const HALVED_MORE = 1.25;
 
-/** What a change at a call path that was tried would bring: { kind, gain, halved }. None of what costs next to nothing. */
+/** The gain of a change at a call path, if it was tried: { kind, gain, halved }. None for negligible costs. */
 function gainOf(run, path, cost) {
   const { gains: g } = run.tables;
   if (cost < HARDLY * run.wall) return null;

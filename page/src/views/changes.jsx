@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The first screen of a difference: what changed, by how much, and what is within noise.
+// The first screen of a difference: the changes, their amounts, and which are within noise.
 
 import { useState } from 'preact/hooks';
 import { warmText } from '../colours.js';

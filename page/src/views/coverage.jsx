@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the result does not cover, and how it was made.
+// The gaps of the result, and how it was made.
 
 import { grouped } from '../format.js';
 import { useRun } from '../parts.jsx';

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Devices: busy and idle over time, what hosts did meanwhile, and what took the time.
+// Devices: busy and idle time series, the activity of hosts meanwhile, and the costliest operations.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';

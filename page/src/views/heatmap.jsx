@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The picture that people remember: ranks by time, coloured by waiting, and the critical path drawn
-// over it. Dragging selects a stretch of time and ranks. Of a call path that is selected it shows the
+// over it. Dragging selects an interval of time and ranks. Of a call path that is selected it shows the
 // time in it, cold, and where most of that is waiting, the waiting, warm.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
@@ -14,7 +14,7 @@ import { filters } from '../sums.js';
 
 const BOTTOM = 30, MOST_HEIGHT = 380;
 
-/** Where nothing was. */
+/** The colour of cells without data. */
 const NOTHING = NaN;
 
 /** Share of waiting by lane and interval; lanes of several ranks have means. */

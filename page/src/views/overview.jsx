@@ -19,7 +19,7 @@ const KINDS = [
 
 const HATCHED = { waiting: 'hatched', other: 'hatched' };
 
-/** Time by kind of what is selected; waiting by itself, and by the pattern, if one is selected that is known by it. */
+/** Time of the selection by kind; waiting by itself, and by the pattern, if one is selected that is known by it. */
 function kindsOf(run, sums, ofPattern) {
   const kinds = Object.fromEntries(KINDS.map(([kind]) => [kind, 0]));
   run.paths.forEach((path) => {

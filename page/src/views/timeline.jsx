@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lanes of locations: what each did, hatched where it waited with an arrow from who ended the wait,
-// messages, the critical path; above them phases and iterations. What is in view is what is selected: the wheel zooms,
-// dragging pans, dragging with Shift selects a stretch, and tables follow.
+// Lanes of locations: what each did, hatched where it waited, with an arrow from the location that ended the wait,
+// messages, the critical path; above them phases and iterations. The visible part is the selection: the wheel zooms,
+// dragging pans, dragging with Shift selects an interval, and tables follow.
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { colourOf, hatch, inkOn, warmText } from '../colours.js';
@@ -67,7 +67,7 @@ function within(list, t, t0, t1) {
   return list.slice(low, end);
 }
 
-/** Where the page is served, what it lacks of the part in view is fetched; counts the parts that came. */
+/** Where the page is served, missing events of the visible part are fetched; counts the received parts. */
 function usePart(run, selection) {
   const [state, setState] = useState({ count: 0, problem: null });
   useEffect(() => {
@@ -80,7 +80,7 @@ function usePart(run, selection) {
         Object.assign(run.tables, tables);
         run.head.missing = head.left_out;
         setState(({ count }) => ({ count: count + 1, problem: null }));
-      }).catch((problem) => {  // who served the page may be gone: what is there stays
+      }).catch((problem) => {  // the server may be gone: the loaded data stay
         if (isWanted) setState(({ count }) => ({ count, problem: problem.message }));
       });
     }, 200);
@@ -173,7 +173,7 @@ export function Timeline() {
         const x0 = Math.max(LEFT, xOf(a.begin_s[i], width)), x1 = Math.min(width, xOf(a.end_s[i], width));
         const path = run.paths[a.callpath[i]];
         const wanted = keep.path(a.callpath[i]);
-        if (!wanted) {  // what lies below shall not be seen through what is faint
+        if (!wanted) {  // keeps faint layers from showing those below
           context.fillStyle = paper;
           context.fillRect(x0, y + 1, Math.max(0.6, x1 - x0), lane - 3);
         }

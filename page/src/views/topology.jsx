@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Processes as the program arranged them (grids and graphs of MPI), else nodes with their ranks,
-// coloured by the figure that is selected. Of a grid with more than two dimensions, the last two are
+// coloured by the selected figure. Of a grid with more than two dimensions, the last two are
 // a sheet, and there is a sheet for each of the others' coordinates. A graph's ranks stand on a
 // circle in their order; selected ones show their edges alone.
 
@@ -14,7 +14,7 @@ import { select } from '../select.js';
 import { basisOf, byRank, sizeOf, sumsOf } from '../sums.js';
 import { FIGURES, figureOf } from './trees.jsx';
 
-/** More lines than these are a blot, and slow. */
+/** More lines than this are unreadable, and slow to draw. */
 const MOST_EDGES = 20_000;
 
 export function Topology() {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Three linked panes, as Cube's users know them: what is measured, at which call path, on which
-// part of the system. A choice in one narrows those right of it.
+// Three linked panes, as in Cube: the metric, the call path, and the part of the system. A choice in
+// one narrows those right of it.
 
 import { useMemo, useState } from 'preact/hooks';
 import { warmText } from '../colours.js';
@@ -95,7 +95,7 @@ function MetricPane({ show, figure }) {
   );
 }
 
-/** What somebody's own program found; it is in no other sum. */
+/** User-defined patterns; they are in no other sum. */
 function UserPatterns({ show, whole }) {
   const { run } = useRun();
   const selected = useSelection();
@@ -214,7 +214,7 @@ function SystemPane({ show, figure }) {
   );
 }
 
-/** How many ranks have how much. */
+/** A histogram of the ranks' values. */
 function Histogram({ values, words }) {
   if (values.length < 8) return null;
   const least = values.reduce((a, b) => Math.min(a, b), 0), most = values.reduce((a, b) => Math.max(a, b), 0);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who made whom wait: from causes to waits, between ranks and between call paths.
+// Causes and victims of waits: from causes to waits, between ranks and between call paths.
 
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { warmText } from '../colours.js';
@@ -39,7 +39,7 @@ function pairsOf(run, selection) {
   return { blocks, ranks, whole, paths: [...paths.values()].sort((a, b) => Math.abs(b.cost) - Math.abs(a.cost)) };
 }
 
-/** Direct and indirect parts of all waiting that is selected. */
+/** Direct and indirect parts of all waiting in the selection. */
 function partsOf(run, selection) {
   const { delays: d } = run.tables;
   const keep = filters(run, selection);
