@@ -23,7 +23,7 @@ struct OwnAllocation {
 struct Waiting {
   static void within(Allocation);
 };
-/// All waiting that start-up and shutdown do not cause: what the costs of delays are parts of.
+/// All waiting that start-up and shutdown do not cause: the whole of the costs of delays.
 struct OwnWaiting {
   static void within(Waiting);
   static void within(OwnAllocation);

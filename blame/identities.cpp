@@ -167,7 +167,6 @@ class Checker {
                           seconds(row.time_s) + ")");
   }
 
-  /// Of all locations whose activities do not tile their lives, the one with the largest gap.
   /// Checks that the parts of a device's time add up to all of it.
   void check_device_times() {
     std::vector<FoundDevice> sums(found_.devices.size());

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where culprit's own parts lie: libraries in ../lib seen from the executable, in the build tree as
-// where it is installed.
+// The places of culprit's own parts: libraries in ../lib relative to the executable, both in the
+// build tree and when installed.
 #pragma once
 
 #include <filesystem>

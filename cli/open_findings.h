@@ -16,7 +16,8 @@ struct OpenFindings {
   blame::Findings findings;
 };
 
-/// Of an experiment folder or a findings.db. Error if there is none, or it has not been analyzed.
+/// Opens the findings of an experiment folder or a findings.db. Error if there is none, or the
+/// experiment has not been analyzed.
 Result<OpenFindings> open_findings(const std::filesystem::path& input);
 
 }  // namespace culprit::cli

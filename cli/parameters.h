@@ -19,7 +19,8 @@ std::optional<double> parse_number(std::string_view text);
 /// Error, in a sentence, where it is no list of NAME=NUMBER, or names one twice.
 Result<std::map<std::string, double>> parse_parameters(std::string_view text);
 
-/// The same of those to be recorded with a run: culprit counts ranks and threads itself.
+/// The same for parameters to be recorded with a run: ranks and threads are refused, since culprit
+/// counts them itself.
 Result<std::map<std::string, double>> parse_recorded_parameters(std::string_view text);
 
 }  // namespace culprit::cli

@@ -211,7 +211,7 @@ int help_to_analyze(const PipelineOptions& options) {
   const fs::path trace = wait_for_task(*options.ranks);
   if (trace.empty()) return 0;
   Losses losses;
-  // What goes wrong goes wrong on all, and the first reports it.
+  // Errors occur on all ranks, and the first reports them.
   const auto source = open_together(*options.ranks, trace, losses);
   if (!source) return 0;
   const unsigned threads = threads_for(*options.ranks, options.threads);

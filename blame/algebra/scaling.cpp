@@ -19,7 +19,7 @@ namespace {
 /// A loss is listed if it exceeds this part of the larger runs' allocated time.
 constexpr double kLeastLoss = 1e-4;
 
-/// Of one call path, in each run.
+/// The times of one call path, in each run.
 struct Times {
   std::vector<double> all, waiting, delay;
 };

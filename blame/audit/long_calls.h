@@ -26,7 +26,7 @@ struct Mystery {
   double time_s = 0;  ///< at most end - begin
 };
 
-/// Of one location, in order of time.
+/// Returns the unexplained intervals of one location, in order of time.
 std::vector<Mystery> too_long_calls(const replay::Run& run, LocationId id,
                                     const Column<replay::Wait>& waits,
                                     const Column<replay::LongCall>& sizes,

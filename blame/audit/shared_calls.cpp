@@ -21,7 +21,7 @@ struct Called {
   bool shared = false;
 };
 
-/// What a thread does in MPI, in order of time.
+/// Returns the MPI calls of a thread, in order of time.
 std::vector<Called> calls_of(const replay::Run& run, LocationId id,
                              const Column<replay::Wait>& waits, const std::vector<PathKind>& kinds,
                              uint32_t thread) {

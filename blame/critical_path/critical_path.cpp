@@ -70,7 +70,7 @@ void add_handovers(const Column<replay::Handover>& handovers, Column<Piece>& pie
   pieces = std::move(all);
 }
 
-/// All locations' on rank 0.
+/// Gathers the pieces of all locations on rank 0.
 Pieces gather_pieces(const Run& run, const WaitGraph& graph, unsigned threads) {
   Pieces pieces(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
@@ -107,7 +107,7 @@ class Walk {
     for (const Column<Piece>& list : pieces) next_.push_back(list.size());
   }
 
-  /// In order of time.
+  /// Returns the intervals of the path in order of time.
   Column<Stretch> back_from(LocationId here) {
     size_t hops = 0;
     while (now_ > begin_) {
@@ -210,7 +210,7 @@ class Cutter {
   Cuts cuts_;
 };
 
-/// By location and call path, each once.
+/// Returns the path's time by location and call path, each once.
 std::vector<CriticalPlace> join_places(const std::vector<Cuts>& cuts) {
   std::vector<CriticalPlace> all, joined;
   for (const Cuts& some : cuts) all.insert(all.end(), some.places.begin(), some.places.end());
@@ -228,7 +228,7 @@ std::vector<CriticalPlace> join_places(const std::vector<Cuts>& cuts) {
   return joined;
 }
 
-/// In the order of the stretches.
+/// Returns the segments in the order of the intervals.
 std::vector<Cuts> cut_out(const Run& run, const Column<Stretch>& stretches, unsigned threads) {
   constexpr size_t kMostBlocks = 128;
   std::vector<Cuts> blocks(std::min(kMostBlocks, stretches.size()));

@@ -21,14 +21,14 @@ namespace culprit::blame {
 /// life to build, the logarithm of a call path's visits for each question.
 class PathClock {
  public:
-  /// Of all call paths, or of `only` some.
+  /// Builds the clock of all call paths, or of those in `only`.
   PathClock(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits)
       : PathClock(run, id, waits, nullptr) {}
   PathClock(const replay::Run& run, LocationId id, std::span<const replay::Wait> waits,
             std::span<const CallPathId> only)
       : PathClock(run, id, waits, &only) {}
 
-  /// Within [begin, end).
+  /// Returns the time at `path` within [begin, end).
   Duration time(CallPathId path, Time begin, Time end) const {
     const uint32_t place = place_of_.find(path.index());
     return place == FlatMap::kNone ? Duration::zero() : between(marks_[place], begin, end);

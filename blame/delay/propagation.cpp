@@ -80,7 +80,7 @@ struct Link {
   static constexpr uint32_t kNoTie = UINT32_MAX;
 };
 
-/// All ranks' waits, on the first.
+/// The waits of all ranks, gathered on the first.
 class GatheredWaits {
  public:
   explicit GatheredWaits(size_t locations) : links_(locations), ties_(locations) {}
@@ -248,7 +248,8 @@ void Propagation<Waits>::take_latest() {
   } while (latest_.time() == time);
 }
 
-/// Where the last wait inside this one's interval stands among the ties, if it does.
+/// Returns the position among `ties_` of the last wait inside this one's interval, if it is one of
+/// them.
 template <class Waits>
 size_t Propagation<Waits>::successor_of(WaitRef ref, Time end) const {
   const WaitCause& c = waits_.cause(ref);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who waited for the delays that cost most.
+// The locations that waited for the costliest delays.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ namespace culprit::blame {
 
 inline constexpr size_t kDelaysWithVictims = 50;
 
-/// Of the costliest (location, call path) of all ranks those on this one: their short-term costs by
-/// pattern, location and call path of the waits. Collective.
+/// Returns, for those of the costliest (location, call path) pairs of all ranks that are on this
+/// rank, the short-term costs by pattern, location and call path of the waits. Collective.
 std::vector<FoundVictim> find_victims(const replay::Run& run, const replay::WaitGraph& graph,
                                       const DelayAnalysis& delays, unsigned threads,
                                       Budget& budget);

@@ -20,7 +20,7 @@ class WaitingSums {
       sum += waits[w].amount;
     }
   }
-  /// Of waits [first, end).
+  /// Returns the sum of waits [first, end).
   Duration between(size_t first, size_t end) const {
     if (end - first > kBlock) return before(end) - before(first);
     return sum(first, end);

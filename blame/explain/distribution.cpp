@@ -90,7 +90,7 @@ class Distributor {
     double cost_s;
   };
 
-  /// Of all ranks, in order of call path.
+  /// Returns the costs of all ranks, in order of call path.
   std::vector<PathCost> all_costs(std::vector<double>& own) const {
     const auto list = [](const std::vector<double>& costs) {
       std::vector<PathCost> rows;

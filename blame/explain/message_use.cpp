@@ -66,7 +66,7 @@ bool is_late_message(replay::Pattern found) {
          found == replay::pattern("mpi.late_receiver");
 }
 
-/// All ranks' rows on the first, in the order of their keys; elsewhere none.
+/// Joins all ranks' rows on the first, in the order of their keys; other ranks get none.
 template <class Row>
 std::vector<Row> gather_rows(replay::Transport& ranks, std::vector<Row> own) {
   if (!ranks.alone()) {

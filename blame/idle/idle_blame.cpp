@@ -243,7 +243,8 @@ class Sweep {
   std::vector<Step> steps_;               // since earnings were given out
 };
 
-/// All members' changes in order of time; of equal ones that of the first member comes first.
+/// Merges all members' changes in order of time; at equal times that of the first member comes
+/// first.
 void Sweep::merge() {
   constexpr size_t kMostSteps = 4096;
   count(ThreadState::absent) = members_.size();

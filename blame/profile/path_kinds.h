@@ -12,7 +12,7 @@
 
 namespace culprit::blame {
 
-/// Of time that is not waiting.
+/// The kind of a time that is not waiting.
 enum class PathKind : uint8_t {
   work,      ///< the program's own code, and what was not recorded
   runtime,   ///< OpenMP's own: what a barrier takes once all have arrived, and the like
@@ -26,10 +26,10 @@ enum class PathKind : uint8_t {
 /// By CallPathId.
 std::vector<PathKind> path_kinds(const replay::Run& run);
 
-/// For each call path: does it lie in a parallel region?
+/// Returns for each call path whether it lies in a parallel region.
 std::vector<bool> inside_parallel(const replay::Run& run);
 
-/// For each call path: is it of streams, the same on all ranks? Collective.
+/// Returns for each call path whether it belongs to streams; the same on all ranks. Collective.
 std::vector<bool> on_streams(const replay::Run& run);
 
 /// Which other party a wait is for.

@@ -48,8 +48,8 @@ class PathTimes {
 
   /// Adds the time without waiting of each call path within [begin, end).
   void sum(Time begin, Time end, PathSums& into) const;
-  /// The same where it is known which activity holds the stretch right before or after `end`, and
-  /// which wait is the first to begin at `end` or later.
+  /// The same if the caller knows the activity right before or after `end` (`last`), and the first
+  /// wait that begins at `end` or later (`wait`).
   void sum_back(Time begin, Time end, size_t last, size_t wait, PathSums& into) const;
 
  private:

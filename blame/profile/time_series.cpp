@@ -118,7 +118,7 @@ void list_intervals(LocationId id, const std::vector<Cell>& cells,
   }
 }
 
-/// For each location of the run, the first of its group.
+/// Returns for each location of the run the first one of its group.
 std::vector<LocationId> find_groups_of(const Run& run) {
   const auto& processes = run.definitions->processes;
   const size_t groups = std::min(processes.size(), kMostSeriesGroups);
@@ -133,7 +133,7 @@ std::vector<LocationId> find_groups_of(const Run& run) {
   return group_of;
 }
 
-/// In order, and each interval and call path once.
+/// Sorts the cells, and joins those of the same interval and call path.
 void join_equals(std::vector<Cell>& cells) {
   const auto place = [](const Cell& cell) { return std::pair(cell.interval, cell.path); };
   std::sort(cells.begin(), cells.end(),
@@ -202,7 +202,7 @@ std::vector<Cell> without_trifles(const Run& run, const std::vector<Cell>& cells
   return kept;
 }
 
-/// Those of all ranks, on rank 0.
+/// Joins the groups of all ranks on rank 0.
 void join_ranks(const Run& run, Groups& groups) {
   if (run.ranks->alone()) return;
   replay::Packer own;

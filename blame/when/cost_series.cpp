@@ -146,8 +146,8 @@ class Courses {
     return list;
   }
 
-  /// Of the call path where most of a row's cost was waited, the location with most of that; none
-  /// if no path has most.
+  /// Returns the call path with most waiting for a row, and the location with most of that; none if
+  /// no path has most.
   Waiter most_of(const std::vector<Waiter>& waiters, uint32_t row) const {
     std::map<CallPathId, double> by_path;
     std::map<std::pair<CallPathId, LocationId>, double> by_place;

@@ -19,7 +19,7 @@ void find_courses(const replay::Run& run, const replay::WaitGraph& graph,
                   const DelayAnalysis& delays, unsigned threads, Budget& budget,
                   std::vector<FoundDistribution>& rows);
 
-/// What one location's delay cost in one step.
+/// The cost of one location's delay in one step.
 struct StepCost {
   uint32_t row;  ///< of those asked for
   uint32_t step;

@@ -42,7 +42,7 @@ void add_visits(const replay::Run& run, LocationId id, Loops& loops) {
   }
 }
 
-/// Those of all ranks, on each.
+/// Joins the loops of all ranks, on every rank.
 Loops join(replay::Transport& ranks, Loops own) {
   if (ranks.alone()) return own;
   replay::Packer packer;

@@ -40,7 +40,7 @@ double mean(std::span<const double> values) {
   return values.empty() ? 0 : sum(values) / static_cast<double>(values.size());
 }
 
-/// From 1; those of equal values are their mean.
+/// Returns the ranks of values, from 1; equal values get the mean of their ranks.
 Series ranks_of(std::span<const double> values) {
   std::vector<uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -34,7 +34,7 @@ std::string size_in_words(uint64_t bytes) {
   return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", size, kUnits[unit]);
 }
 
-/// Of a file, or of all files in a folder.
+/// Returns the size of a file, or of all files in a folder.
 uint64_t size_of(const fs::path& path) {
   std::error_code code;
   if (!fs::is_directory(path, code)) {

@@ -109,7 +109,7 @@ std::string page_of(const predict::Machine& machine) {
   return page;
 }
 
-/// By all ranks; what the first returns counts.
+/// Measures on all ranks; only the first rank's result is used.
 predict::Machine measure(replay::Transport& ranks, const predict::NoiseSettings& settings) {
   predict::Machine machine;
   const auto hosts = predict::watch_cores(ranks, settings);

@@ -82,7 +82,7 @@ std::string commands_text(const CLI::App& root) {
   return text;
 }
 
-/// Of a setting that has no option.
+/// Returns the text on a setting without an option.
 std::string variable_text(const SettingText& row) {
   if (row.shape.kind != Shape::Kind::choice) return row.help;
   return fmt::format("{} (one of {}; default: {})", row.help, listed(row.shape.words), row.initial);

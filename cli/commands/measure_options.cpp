@@ -20,7 +20,8 @@ namespace {
 
 constexpr log::Component kLog("measure");
 
-/// What stands for the value in help. Words to choose from are in braces (completion reads them).
+/// Returns the placeholder of the value in help. Alternatives are in braces (completion reads
+/// them).
 std::string type_name(const Shape& shape) {
   using Kind = Shape::Kind;
   switch (shape.kind) {

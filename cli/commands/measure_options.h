@@ -9,8 +9,8 @@
 
 namespace culprit::cli {
 
-/// Those that are settings (base/settings.def), with their variables: `given` will hold what is
-/// said.
+/// Adds the options that are settings (base/settings.def), with their variables; `given` receives
+/// the values.
 void add_settings(CLI::App& command, GivenSettings& given, bool report);
 
 /// Adds all to `command`; the action measures with `report` as given.

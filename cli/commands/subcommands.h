@@ -16,7 +16,7 @@ namespace culprit::cli {
 /// Does the subcommand's work, returns the exit status.
 using Action = std::function<int()>;
 
-/// What stood behind `--` on the command line: a program and its arguments, untouched.
+/// The words after `--` on the command line: a program and its arguments, unchanged.
 using Program = std::vector<std::string>;
 
 struct Subcommand {

@@ -43,7 +43,7 @@ bool are_alike(const siginfo_t& a, const siginfo_t& b) {
          (!counts(a) || a.si_value.sival_ptr == b.si_value.sival_ptr);
 }
 
-/// Made by the kernel, as most that a terminal sends to a whole group.
+/// Returns whether the kernel made a signal, as most signals of a terminal to a whole group.
 bool is_kernels(const siginfo_t& signal) {
   return signal.si_code > 0;
 }

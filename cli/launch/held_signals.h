@@ -29,14 +29,14 @@ class HeldSignals {
 
   /// Waits for one until then, and takes others that are there as well. SIGCHLD is one of them.
   std::vector<siginfo_t> next(Clock::time_point until);
-  /// Those of `got` that the rest of the process group has not had. It takes a moment where there
-  /// are any: a signal may be sent to one process after the other.
+  /// Returns those of `got` that the rest of the process group has not received. It takes a moment
+  /// if there are any: a signal may be sent to one process after the other.
   std::vector<siginfo_t> for_culprit_alone(std::vector<siginfo_t> got);
   /// Whether it had no effect when culprit was started (nohup).
   bool was_ignored(int signal) const;
   /// Stops this process as a terminal does, until it is continued.
   void stop() const;
-  /// In a forked child: as they were when culprit was started.
+  /// Restores, in a forked child, the signal state from when culprit was started.
   void release_in_child() const;
 
  private:

@@ -57,7 +57,7 @@ bool has_option_x(std::vector<std::string> context) {
   return std::find(context.begin(), program, "-x") != program;
 }
 
-/// For each program, where in `command` its options begin; and whether any has an option -x.
+/// Returns for each program where in `command` its options begin, and whether any has an option -x.
 std::pair<std::vector<size_t>, bool> contexts_of(const std::vector<std::string>& command) {
   std::pair<std::vector<size_t>, bool> found{{}, false};
   std::vector<std::string> context;

@@ -18,7 +18,7 @@ struct LeftOut {
   std::string_view source;   ///< "Debian package opencl-headers"
 };
 
-/// All of them.
+/// Returns all parts that were left out.
 std::span<const LeftOut> left_out();
 
 /// Why a part's file is not where it should be, as a clause without a full stop: it was not built,

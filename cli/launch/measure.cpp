@@ -214,7 +214,7 @@ Result<fs::path> make_experiment(const MeasureOptions& options, const Experiment
   return experiment;
 }
 
-/// Of the command that just ended: nothing else was started before.
+/// Adds the CPU time of the command that just ended: nothing else was started before.
 void add_cpu_time(ExperimentInfo& info) {
   rusage use{};
   if (getrusage(RUSAGE_CHILDREN, &use) != 0) return;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `run` and `record` share: start the program with the collector in it, in front of a launcher
-// or as one of its ranks, and see to its records afterwards.
+// The common part of `run` and `record`: starts the program with the collector in it, in front of a
+// launcher or as one of its ranks, and processes its records afterwards.
 #pragma once
 
 #include <string>

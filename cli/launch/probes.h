@@ -41,7 +41,7 @@ struct ProbeLibraries : std::array<std::filesystem::path, kProbes.size()> {
   std::filesystem::path& operator[](Probe probe) { return (*this)[static_cast<size_t>(probe)]; }
 };
 
-/// Those of this installation.
+/// Returns the probes of this installation.
 ProbeLibraries installed_probes();
 
 }  // namespace culprit::cli

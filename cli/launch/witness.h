@@ -18,7 +18,7 @@ namespace culprit::cli {
 
 class Witness {
  public:
-  /// All signals must be blocked here. Where no process can be made, nothing is known later.
+  /// All signals must be blocked here. If no process can be created, ask() returns nullopt later.
   Witness();
   ~Witness();
   Witness(const Witness&) = delete;

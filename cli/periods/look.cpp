@@ -119,7 +119,7 @@ void warn_of_speed(const Series& series) {
       report::grouped(series.values.size()));
 }
 
-/// Those of a run by what they are of: ranks, besides what they say themselves.
+/// Returns a text on the selected part of a run (ranks), besides the series' own description.
 std::string part_of(const Series& series, const PeriodsArguments& arguments) {
   if (arguments.ranks.empty() || !arguments.values.empty()) return series.part;
   return (series.part.empty() ? "" : series.part + ", ") + "ranks " + arguments.ranks;

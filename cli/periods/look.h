@@ -34,8 +34,8 @@ struct FoundPeriods {
   double now_s = 0;  ///< in a run that goes on, now; else its end
 };
 
-/// Of the file of values, the trace, or the findings where there is no trace. Error if there is
-/// nothing to look at.
+/// Finds periods in the file of values, the trace, or the findings where there is no trace. Error
+/// if there is no input.
 Result<FoundPeriods> look_for_periods(const PeriodsArguments& arguments);
 
 /// Prints what there is of a run that goes on, again and again until the run ends. Returns the exit

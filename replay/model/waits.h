@@ -57,7 +57,7 @@ class Sync {
   /// The same, where its group has another number.
   Sync renumbered(SyncGroupId group) const { return of(group, moment_); }
 
-  /// By moment, then anything that is always the same.
+  /// Orders by moment, then by any deterministic order.
   friend auto operator<=>(const Sync&, const Sync&) = default;
 
  private:

@@ -88,7 +88,7 @@ class Unpacker {
       std::memcpy(static_cast<void*>(list.data()), take(size * sizeof(T)), size * sizeof(T));
     return list;
   }
-  /// Of a list of bytes: as long as the parcel lives.
+  /// Returns a list of bytes, valid as long as the parcel lives.
   std::span<const std::byte> get_bytes() {
     const auto size = static_cast<size_t>(get<uint64_t>());
     return {take(size), size};

@@ -42,7 +42,7 @@ std::vector<DeviceBusy> busy_of(const Run& run, LocationId stream) {
   return busy;
 }
 
-/// By DeviceKey: do processes of several ranks use it? The same on all ranks.
+/// By DeviceKey: whether processes of several ranks use a device. The same on all ranks.
 std::vector<bool> shared_by_ranks(const Run& run) {
   std::vector<size_t> owner(device_count(*run.definitions), SIZE_MAX);
   std::vector<bool> shared(owner.size());

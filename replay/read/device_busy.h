@@ -29,8 +29,8 @@ struct DeviceBusy {
   LocationId first, last;  ///< streams of the operations that begin and end it
 };
 
-/// Of all processes' streams, for those devices that streams of this rank use; the others' lists
-/// are empty. Collective.
+/// Returns the busy times of all processes' streams, for devices that streams of this rank use;
+/// lists of other devices are empty. Collective.
 std::vector<std::vector<DeviceBusy>> devices_busy(const Run& run, unsigned threads);
 
 /// A stream's activities from the beginning of the run to its end. `ready`: when each operation

@@ -19,7 +19,8 @@ struct Joined {
   Time at;
 };
 
-/// Of one of the program's own threads, whose call paths are the run's. `is_nap`: by RegionId.
+/// Finds the join of one of the program's own threads, whose call paths are already those of the
+/// run. `is_nap`: by RegionId.
 Joined find_join(const Run& run, LocationId id, const std::vector<bool>& is_nap);
 
 /// Calls in which a thread sleeps until a time, or until something comes from outside.

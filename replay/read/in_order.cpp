@@ -32,7 +32,7 @@ std::vector<Range> ranges_of(std::span<const HandedOver> calls, std::span<const 
   return ranges;
 }
 
-/// Of operations whose ranges overlap; false: they cannot all be laid onto calls.
+/// Matches operations whose ranges overlap; returns false if they cannot all be matched to calls.
 bool match(std::span<const Range> ranges, std::span<uint32_t> calls) {
   size_t next = 0;
   for (size_t i = 0; i < ranges.size(); ++i) {

@@ -25,7 +25,7 @@ struct HandedOver {
   Time done = Time::max();  ///< the first call that waited for it returned
 };
 
-/// What a queue executed, in order.
+/// An operation that a queue executed. Lists are in order.
 struct Executed {
   Time begin, end;
 };

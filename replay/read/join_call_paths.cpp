@@ -72,7 +72,7 @@ void renumber(Run& run, const std::vector<CallPathId>& numbers, PathMaps& maps) 
   }
 }
 
-/// All ranks' trees become one, in the order of ranks: numbered as one rank alone would.
+/// Joins all ranks' trees into one, in the order of ranks, numbered as by a single rank.
 void join_ranks(Run& run, PathMaps& maps) {
   Packer own;
   own.put_list(run.callpaths.nodes());

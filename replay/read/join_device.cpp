@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// By number first. What has none is matched by order, if its stream is the only one and the clocks
-// of both sides allow but one answer.
+// Operations are first joined by number. Those without a number are matched by order, if their
+// stream is the only one and the clocks of both sides allow only one answer.
 #include "replay/read/join_device.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class DeviceJoiner {
   }
 
  private:
-  /// What calls of a work hand over, and what the stream executed of that work.
+  /// The calls of one kind of work, and the stream's operations of that kind.
   struct Work {
     std::vector<LaunchRef> launched;
     std::vector<HandedOver> calls;
@@ -127,7 +127,7 @@ class DeviceJoiner {
       work.launched.push_back(call.ref);
     }
     find_overlaps(launched, work);
-    // What a stream does earlier is done when what it does later is.
+    // When a later operation of a stream is done, all earlier ones are.
     for (size_t i = work.calls.size(); i-- > 1;) {
       work.calls[i - 1].done = std::min(work.calls[i - 1].done, work.calls[i].done);
     }
@@ -168,7 +168,7 @@ class DeviceJoiner {
     }
   }
 
-  /// Of blocking copies.
+  /// Numbers the operations of blocking copies.
   void name_own_operations() {
     for (LocationId host : process_.hosts) {
       DeviceFacts& facts = run_.at(host).device;

@@ -50,7 +50,7 @@ class RequestJoiner {
     LocationId location;
     uint32_t value = FlatMap::kNone;
   };
-  /// What a location still has open under this number.
+  /// Returns the operation that a location still has open under this number.
   Open find(FlatMap OpenRequests::* open, trace::RequestId request, bool ends) {
     for (LocationId id : locations_) {
       FlatMap& map = run_.at(id).open.*open;

@@ -50,7 +50,7 @@ void append(Activities& life, Time begin, CallPathId path) {
   }
 }
 
-/// From the call paths of its own tree to those of the run's.
+/// Changes a location's call paths from those of its own tree to those of the run's.
 void renumber(Run& run, const std::vector<CallPathId>& map, LocationId id, CallPathId nowhere) {
   Timeline& line = run.at(id);
   const auto renew = [&](CallPathId& path) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is open is a stack of places, each with what it needs at its end; facts are appended when
+// Open regions are a stack of places, each with the data needed at its end; facts are appended when
 // they are complete.
 #include "replay/read/openmp_facts_builder.h"
 

@@ -42,7 +42,8 @@ class OpenmpFactsBuilder {
   void task_switch(trace::TaskId task) { current_ = task; }
   void task_complete(Time time, trace::TaskId task) { facts_.task_ends.push_back({time, task}); }
   void fact(Time time, trace::Fact what, uint64_t value);
-  /// Of the loop at hand: how it hands out its iterations; how many this thread executed, at last.
+  /// Notes the schedule of the current loop; loop_iterations() follows at its end, with the number
+  /// that this thread executed.
   void loop_schedule(const Place& loop, uint64_t schedule);
   /// False if this is no such loop.
   bool loop_iterations(const Place& loop, Time end, uint64_t iterations);

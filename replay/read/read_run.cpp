@@ -85,7 +85,7 @@ Run begin_run(const trace::Definitions& definitions, Transport& ranks) {
   return run;
 }
 
-/// All ranks come to the same.
+/// Errors are the same on all ranks.
 Result<void> find_events(const Run& run) {
   struct Found {
     uint64_t locations, unreadable;

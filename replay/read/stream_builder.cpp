@@ -58,7 +58,7 @@ void StreamBuilder::device_operation(Time, const trace::DeviceOperation& told) {
   operation.bytes = told.bytes;
 }
 
-/// What the device gets from the host's memory goes to the device.
+/// A get by the device from the host's memory is a copy to the device.
 void StreamBuilder::rma_operation(Time time, const trace::RmaOperation& what) {
   const bool gets = what.op == trace::RmaOp::get;
   begin(time, gets ? copies_.to_device : copies_.from_device, DeviceOpKind::copy);

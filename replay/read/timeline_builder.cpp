@@ -238,7 +238,7 @@ void TimelineBuilder::other(Time time, const char*) {
 }
 
 Timeline TimelineBuilder::take() {
-  // What is still open ends with the location's last event.
+  // Open regions end with the location's last event.
   for (const Frame& frame : stack_) {
     if (frame.call.valid()) line_.calls.set(frame.call, {frame.enter, line_.last, frame.path});
   }

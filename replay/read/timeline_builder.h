@@ -15,7 +15,7 @@
 
 namespace culprit::replay {
 
-/// Where the members of a team hang: a path of the forking location.
+/// The call path of the forking location below which a team's members are placed.
 struct TeamOrigin {
   LocationId location;
   ForkIndex fork;
@@ -119,7 +119,7 @@ class TimelineBuilder : public trace::EventSink {
   CallPathId anchor(const TeamOrigin* origin, Time time, trace::RegionInstance instance);
   /// The innermost frame as a call.
   CallIndex current_call(Time time);
-  /// Of the innermost frame, and so of the call that something just happened in.
+  /// Returns the traits of the innermost frame, which is the call of the current event.
   const RegionTraits& top_traits() const;
   MessageOp message_op(const trace::MpiMessage& message, CallIndex call) const;
   static void add_rare(RareMessages& rare, size_t op, const trace::MpiMessage& message);

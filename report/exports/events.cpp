@@ -38,7 +38,7 @@ struct Event {
   uint32_t match = kNone;  ///< while they are listed: a place in the list; then of the sorted ones
 };
 
-/// By location, then by time: what is entered first is left last.
+/// Returns enters and leaves by location, then by time, properly nested.
 std::vector<Event> functions(const blame::Excerpt& excerpt) {
   std::vector<Event> events;
   std::vector<uint32_t> open;

@@ -23,7 +23,7 @@ struct FindingsExport {
   Result<void> (*write)(const blame::Findings& findings, const std::filesystem::path& output);
 };
 
-/// The same of an excerpt.
+/// The same for an excerpt.
 struct ExcerptExport {
   std::string_view name, summary;
   Result<void> (*write)(const blame::Excerpt& excerpt, const std::filesystem::path& output);

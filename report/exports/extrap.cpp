@@ -31,7 +31,7 @@ std::string callpath_text(const std::vector<blame::FoundCallPath>& callpaths, Ca
   return text;
 }
 
-/// Of each run, by call path of the common ground.
+/// Returns the sums of each run, by call path of the common ground.
 std::vector<std::vector<double>> sums_of(std::span<const blame::Findings* const> runs,
                                          const blame::CommonGround& ground, FigureId figure) {
   std::vector<std::vector<double>> sums;

@@ -42,7 +42,7 @@ inline constexpr std::array kFigures = {
 void each_value(const blame::Findings& findings, FigureId figure,
                 const std::function<void(CallPathId, LocationId, double)>& visit);
 
-/// By call path, over all locations.
+/// Returns the sums by call path, over all locations.
 std::vector<double> sum_over_locations(const blame::Findings& findings, FigureId figure);
 
 /// For formats of non-negative times: an error if one of these figures is negative anywhere, as in

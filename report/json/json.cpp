@@ -120,7 +120,7 @@ Json of_model(const Rows& rows, size_t model, const JsonValues& values) {
   return array;
 }
 
-/// With their terms.
+/// Returns the models with their terms.
 Json models_of(const Findings& f, const JsonValues& values) {
   Json array = Json::array();
   for (size_t i = 0; i < f.models.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What culprit periods found, as one JSON object: the rows of `periods` (docs/findings-db.md).
+// The results of culprit periods as one JSON object: the rows of `periods` (docs/findings-db.md).
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace culprit::report {
 
-/// In one line, with `now_s`, for who follows a run; else on several.
+/// Returns one line with `now_s`, for following a run; otherwise several lines.
 std::string periods_json(const std::vector<blame::FoundPeriod>& periods,
                          std::optional<double> now_s = {});
 

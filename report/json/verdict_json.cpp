@@ -17,7 +17,7 @@ namespace {
 using blame::Findings;
 using Json = nlohmann::ordered_json;
 
-/// What a call path ends in; null for none.
+/// Returns the function that a call path ends in; null for none.
 Json function_of(const Findings& findings, CallPathId id) {
   if (!id.valid()) return {};
   const blame::FoundCallPath& path = findings.callpaths[id.index()];

@@ -15,7 +15,7 @@ extern "C" const char culprit_page_template_end[];
 namespace culprit::report {
 namespace {
 
-/// In the template, where the data go.
+/// The place of the data in the template.
 constexpr std::string_view kPlace = "@culprit-data@";
 
 std::string base64(std::string_view data) {

@@ -19,7 +19,7 @@ Time moment(double seconds) {
   return Time::from_nanos(static_cast<int64_t>(seconds * 1e9));
 }
 
-/// By the longest visit of each.
+/// Returns iterations sorted by their longest visit.
 std::vector<const blame::FoundStage*> slowest_iterations(const blame::Findings& findings) {
   constexpr size_t kMost = 3;
   std::vector<const blame::FoundStage*> all;

@@ -89,7 +89,7 @@ std::string unknown_links_words(const Prediction& prediction, const Scenario& sc
   return text;
 }
 
-/// To go on within a sentence.
+/// Returns a text with a lower-case first letter, to continue a sentence.
 std::string lower_first(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
@@ -145,7 +145,7 @@ std::string reliance(const Prediction& prediction, const Scenario& scenario,
   return text;
 }
 
-/// What is random is said with its interval.
+/// Returns words on random results with their interval.
 std::string repeats_words(const predict::Sampled& sampled, const TimeFormat& time) {
   if (sampled.repeats < 2) return "";
   return fmt::format(

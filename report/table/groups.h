@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What findings say of groups of locations or call paths: sums over their rows, and how the time is
-// spread over ranks.
+// Sums of findings over groups of locations or call paths, and the spread of their time over ranks.
 #pragma once
 
 #include <functional>

@@ -59,7 +59,7 @@ void sort_by(size_t column, ReportTable& table) {
                    [&](const auto& a, const auto& b) { return size(a) > size(b); });
 }
 
-/// Of a difference of runs, all that has changed counts, in either direction.
+/// Returns whether a row is shown. In a difference of runs, changes in either direction count.
 bool is_something(const GroupSums& sums, bool of_pattern) {
   const bool waits = sums.waiting_s != 0 || sums.caused_s != 0;
   return waits || (!of_pattern && (sums.visits != 0 || sums.time_s != 0));

@@ -43,7 +43,7 @@ double longest_of(const ReportTable& table) {
   return longest;
 }
 
-/// As people read it.
+/// Returns a cell as text for people.
 std::string shown(const Cell& cell, CellKind kind, const TimeFormat& time) {
   if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
   if (const auto* count = std::get_if<uint64_t>(&cell)) return grouped(*count);
@@ -53,7 +53,7 @@ std::string shown(const Cell& cell, CellKind kind, const TimeFormat& time) {
   return "";
 }
 
-/// All cells as people read them, by column.
+/// Returns all cells as text for people, by column.
 std::vector<std::vector<std::string>> shown_columns(const ReportTable& table) {
   const TimeFormat time(longest_of(table));
   std::vector<std::vector<std::string>> columns(table.columns.size());
@@ -108,7 +108,7 @@ std::string markdown_cell(const std::string& text) {
   return escaped;
 }
 
-/// All digits.
+/// Returns a cell with all digits.
 std::string plain(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   if (const auto* count = std::get_if<uint64_t>(&cell)) return std::to_string(*count);

@@ -74,7 +74,7 @@ class ChangePage {
     return listed(all);
   }
 
-  /// Of the whole run, or of functions.
+  /// Writes a section on the whole run, or on functions.
   void section(std::string_view title, std::string_view of_functions,
                std::initializer_list<ChangedFigure> figures) {
     std::vector<const FoundChange*> rows;
@@ -99,7 +99,7 @@ class ChangePage {
     if (rows.size() > kRows) page_ += fmt::format("  and {} more\n", rows.size() - kRows);
   }
 
-  /// What scaling lost, call path by call path.
+  /// Writes the losses by scaling, by call path.
   void scaling() {
     const auto& rows = findings_.scaling_losses;
     if (rows.empty()) return;

@@ -105,7 +105,8 @@ class Section {
     write_course(row);
   }
 
-  /// With its first stream where there are several of that name on the node.
+  /// Returns a device's name, with its first stream where several devices of that name are on the
+  /// node.
   std::string name_of(const blame::FoundDevice& row) const {
     const auto alike = std::count_if(
         findings_.devices.begin(), findings_.devices.end(),

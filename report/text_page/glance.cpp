@@ -42,7 +42,7 @@ constexpr double kRowMatters = blame::kWorthALine;
 constexpr size_t kLabelColumn = 18;      ///< where shares begin
 constexpr double kAsGoodAsOne = 0.9995;  ///< a factor that would be shown as 100.0 %
 
-/// Where words begin; on a narrow page in the line below.
+/// Returns the column where words begin; on a narrow page they are in the line below.
 size_t words_column() {
   return page_width() >= kRoomBeside ? 28 : text_column();
 }
@@ -147,7 +147,7 @@ std::string wait_rows(const Findings& findings) {
   return rows.lines();
 }
 
-/// What to do for devices.
+/// Adds advice on devices.
 void add_advice(const Findings& findings, const PageNames& names, Rows& rows) {
   if (const auto* row = find_diagnosis(findings, Diagnosis::launch_ahead)) {
     rows.add(blame::proportion(*row),
@@ -348,7 +348,7 @@ std::string distribution_words(const Findings& findings, CallPathId callpath) {
   std::string words = shape_words(*row);
   const TimeFormat time(findings.run.wall_s);
   const bool moves = row->movement != blame::Movement::stays;
-  // Who is overloaded in all says little where the load goes from one to the other.
+  // The overload in total says little where the load moves from one location to another.
   if (moves) words = fmt::format("over {}", row->locations);
   words += movement_words(*row, findings) + when_words(*row, time);
   return words.starts_with(", ") ? words.substr(2) : words;

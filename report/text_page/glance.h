@@ -17,7 +17,7 @@ namespace culprit::report {
 /// ever waited.
 std::string at_a_glance(const blame::Findings& findings, const PageNames& names);
 
-/// What shares of root causes are shares of: "all waiting time", but for a cut.
+/// Returns the whole of root causes' shares: "all waiting time", except for a cut.
 std::string_view all_waiting(const blame::Findings& findings);
 
 /// The longest wait of each of the patterns that take most time: when, where, for whom.
@@ -27,7 +27,7 @@ std::string longest_waits(const blame::Findings& findings, const PageNames& name
 /// is nothing to say.
 std::string distribution_words(const blame::Findings& findings, CallPathId callpath);
 
-/// The same as a sentence that says what it means.
+/// Returns the same as a sentence with its meaning.
 std::string distribution_sentence(const blame::Findings& findings, CallPathId callpath);
 
 }  // namespace culprit::report

@@ -37,7 +37,7 @@ std::string corner_of(const FoundRefill& row) {
                      row.topology);
 }
 
-/// Of a row's call path: to how many receivers data never went, of how many.
+/// Returns for a row's call path how many of its receivers never got data.
 std::string silence(const Findings& findings, CallPathId path) {
   uint64_t silent = 0, all = 0;
   for (const blame::FoundMessageUse& use : findings.message_use) {

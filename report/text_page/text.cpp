@@ -472,7 +472,7 @@ void Page::write_polling() {
       text_column());
 }
 
-/// Of each its sum, and where most of it was.
+/// Writes the sum of each user-defined pattern, and the place with most of it.
 void Page::write_user_patterns() {
   if (findings_.user_patterns.empty()) return;
   heading("PATTERNS OF YOUR OWN: in no other sum  (share: of allocated time)");

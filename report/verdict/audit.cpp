@@ -27,7 +27,8 @@ using blame::Tile;
 
 constexpr double kNearlyAll = 0.8;
 constexpr double kMostOfIt = 0.5;
-/// What is spread evenly has the part of its time that is looked for, 80 %, in as much of the run.
+/// An evenly spread time has 80 % of itself in 80 % of the run: an interval beyond this part of the
+/// run is not worth naming.
 constexpr double kMostOfTheRun = 0.7;
 constexpr double kAtItsEdge = 0.05;  ///< of the run
 
@@ -91,7 +92,7 @@ std::string_view words_of(Tile tile) {
   return "";
 }
 
-/// Who spins does so in a function.
+/// For spinning threads the place is a function.
 std::string place_of(const Audit& audit, const Findings& findings, const PageNames& names) {
   const CallPathId parent = findings.callpaths[audit.callpath.index()].parent;
   return names.region(audit.spins && parent.valid() ? parent : audit.callpath);

@@ -21,8 +21,8 @@ inline constexpr double kUnexplainedMatters = 0.05;
 inline constexpr double kUnexplainedFirst = 0.15;
 
 struct Audit {
-  /// Of the own allocation time. Time without a core, as far as threads are known to have lacked
-  /// one, is taken for its part of what is not explained.
+  /// The unexplained part of the own allocation time, less the part that is due to threads without
+  /// a core, as far as that is known.
   blame::Proportion unexplained;
   CallPathId callpath;               ///< with most of it ...
   std::vector<blame::Share> shares;  ///< ... and there, the largest first

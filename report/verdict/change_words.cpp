@@ -31,7 +31,8 @@ double delta(const FoundChange& row) {
   return row.after_s - row.before_s;
 }
 
-/// By how much of what was before, either way: of growth more than all.
+/// Returns the size of a change relative to the value before; above 1 for growth to more than
+/// twice.
 Proportion change_of(const FoundChange& row) {
   return row.before_s > 0 ? Proportion::by_itself(std::abs(delta(row)) / row.before_s)
                           : Proportion();
@@ -151,7 +152,7 @@ std::string scaling_words(const Findings& findings) {
   return text + ". ";
 }
 
-/// What makes them hard to compare comes first.
+/// Returns the reason why runs are hardly comparable, which comes first.
 std::string unlike_words(const Findings& findings) {
   for (const std::string& note : findings.run.notes) {
     if (note.starts_with(blame::kUnlike)) return note + ' ';

@@ -27,7 +27,7 @@ std::string change_amount(const blame::FoundChange& row, const TimeFormat& time)
 /// A change counts where its noise is unknown.
 bool within_noise(const blame::FoundChange& row);
 
-/// In the unit that suits the longer run.
+/// Returns the time format in the unit that suits the longer run.
 TimeFormat time_of_changes(const blame::Findings& findings);
 
 }  // namespace culprit::report

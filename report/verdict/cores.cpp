@@ -254,7 +254,7 @@ Crowd crowd_of(const CoreShortage& shortage, const blame::Findings& findings) {
   return crowd;
 }
 
-/// What lets a process use more cores, by who has started it.
+/// Returns the option that lets a process use more cores, by its launcher.
 std::string unbinding(const blame::Findings& findings, size_t threads) {
   const std::string& command = findings.run.command;
   if (command.find("srun") != std::string::npos) {

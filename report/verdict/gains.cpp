@@ -39,7 +39,7 @@ double cost_of(const Findings& findings, CallPathId callpath) {
   return cost_s;
 }
 
-/// What is said of a call path.
+/// Returns the words on a change of a call path.
 std::string_view change_of(GainKind kind) {
   switch (kind) {
     case GainKind::balanced:
@@ -84,7 +84,8 @@ class Words {
                                                      blame::run_time(findings_))));
   }
 
-  /// What half of its time would bring beside another change; "" if that is not much more.
+  /// Returns the words on the gain of halving its time, next to that of another change; "" if it is
+  /// not much larger.
   std::string halved_beside(GainKind kind, double gain_s, double halved_s) const {
     if (kind == GainKind::halved || hardly(halved_s) || halved_s < kHalvedMore * gain_s) return "";
     return fmt::format("; twice as fast, {}", amount(halved_s));
@@ -102,7 +103,7 @@ class Words {
       return fmt::format("{}, the run would be {} shorter{}.", change, amount(gain_s),
                          halved_beside(row.kind, gain_s, row.halved_s));
     }
-    // Of little there is little to gain, whatever others do.
+    // A small cost allows only a small gain, whatever others do.
     const double others = std::max(1.0, static_cast<double>(findings_.run.locations) - 1);
     return fmt::format("{}, the run would hardly be shorter{}.", change,
                        hardly(cost_s / others) ? "" : ": others take as long");
@@ -113,14 +114,14 @@ class Words {
   const TimeFormat& time_;
 };
 
-/// What the verdict says of a cause.
+/// The verdict's words on the gains of a cause.
 class Judgement {
  public:
   Judgement(const Findings& findings, const blame::Cause& first, const PageNames& names,
             const TimeFormat& time)
       : findings_(findings), first_(first), names_(names), words_(findings, time) {}
 
-  /// What stands behind the cause, and what would bring more.
+  /// Returns words on the next delay behind the cause, and on changes that gain more.
   std::string further() const {
     const FoundFunctionGain* row = row_of(first_);
     if (row == nullptr) return "";

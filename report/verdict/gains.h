@@ -12,8 +12,8 @@
 
 namespace culprit::report {
 
-/// Of one call path: "Balanced, the run would be 0.43 s (21 %) shorter." "" if it is not known, or
-/// if the call path costs next to nothing.
+/// Returns the words on one call path: "Balanced, the run would be 0.43 s (21 %) shorter." "" if it
+/// is not known, or if the call path costs next to nothing.
 std::string gain_sentence(const blame::Findings& findings, CallPathId callpath,
                           const TimeFormat& time);
 
@@ -23,8 +23,8 @@ const blame::FoundFunctionGain* gain_of(const blame::Findings& findings, const b
 /// "0.8 s (19 %)".
 std::string gained(double gain_s, const blame::Findings& findings, const TimeFormat& time);
 
-/// For the end of a sentence: "; balanced over 4 ranks: 0.8 s (19 %) shorter". "" if nothing is
-/// known.
+/// Returns words for the end of a sentence: "; balanced over 4 ranks: 0.8 s (19 %) shorter". "" if
+/// nothing is known.
 std::string gain_in_short(const blame::Findings& findings, const blame::Cause& cause,
                           const TimeFormat& time);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What culprit model found, in words.
+// The results of culprit model, in words.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ namespace culprit::report {
 /// How the run time goes on, what grows worst, and which parameters have no effect.
 std::string model_sentence(const blame::Findings& findings);
 
-/// From the largest run that was measured to what is predicted.
+/// Returns the growth from the largest measured run to the prediction.
 double growth(const blame::FoundModel& row);
-/// By enough to matter; and the other way.
+/// Whether the growth is large enough to matter; the second: the shrinkage.
 bool grows(const blame::FoundModel& row);
 bool shrinks(const blame::FoundModel& row);
 

@@ -21,7 +21,7 @@ struct Rival {
   bool explains_waiting = false;  ///< threads wait since there is nothing but this for them to do
 };
 
-/// Those that matter, by what they would bring, most first.
+/// Returns the rivals that matter, by their gain, largest first.
 std::vector<Rival> rivals(const blame::Findings& findings, const PageNames& names,
                           const TimeFormat& time);
 

@@ -49,7 +49,7 @@ std::vector<std::string> stuck_sentences(const blame::Findings& findings) {
 
 namespace {
 
-/// Whom each stuck one waits for.
+/// Returns the locations that a stuck one waits for.
 std::vector<LocationId> helpers_of(const blame::Findings& findings, size_t row) {
   std::vector<LocationId> list;
   for (const blame::FoundHelper& helper : findings.stuck_helpers) {

@@ -71,7 +71,7 @@ std::string_view of_what(const Findings& findings, Proportion share) {
   return differs ? " (without start-up and shutdown)" : "";
 }
 
-/// Of what a cut left, but start-up and shutdown.
+/// Returns the words on waiting in the remaining part of a cut, without start-up and shutdown.
 std::string waiting_in_cut(const Findings& findings) {
   const auto counts = [&](CallPathId path) {
     return path.valid() && findings.callpaths[path.index()].start_up;
@@ -100,7 +100,7 @@ int deadly_signal(int status) {
   return deadly ? signal : 0;
 }
 
-/// By how much shorter the run would be without its costliest cause.
+/// Returns the gain of the run without its costliest cause.
 double gain_of_cause(const std::vector<blame::Cause>& causes, const Findings& findings) {
   if (causes.empty()) return 0;
   const blame::FoundFunctionGain* const row = gain_of(findings, causes.front());
@@ -167,7 +167,7 @@ class Judge {
     if (!text.empty()) sentences_.push_back({kind, std::move(text)});
   }
 
-  /// All that could be the sentence, in order of weight.
+  /// Collects all candidates for the sentence, in order of weight.
   void collect() {
     if (const int signal = deadly_signal(findings_.run.exit_status); signal != 0) {
       say(VerdictKind::failed,
@@ -201,8 +201,8 @@ class Judge {
     say(VerdictKind::start_up, skew(SkewOrder::later));
   }
 
-  /// Those that are left and would bring more than so much, and than the cause, unless it is one
-  /// for their sake.
+  /// Adds the remaining rivals that would gain more than `least_s`, and more than the cause, unless
+  /// the cause exists because of them.
   void say_rivals(double least_s) {
     const double cause_s = gain_of_cause(verdict_.causes, findings_);
     least_s = std::max(least_s, kWorthARival * findings_.run.wall_s);
@@ -213,7 +213,7 @@ class Judge {
     }
   }
 
-  /// What a change would bring something, most first.
+  /// Collects the changes with a gain, largest first.
   void collect_gains() {
     say_rivals(0);
     const bool hardly = verdict_.waiting == VerdictKind::hardly_any_waiting ||
@@ -276,7 +276,7 @@ class Judge {
     name_causes(waiting);
   }
 
-  /// Of so much waiting.
+  /// Names the causes of this amount of waiting.
   void name_causes(Amount<OwnWaiting> waiting) {
     std::vector<blame::Cause> list = causes(findings_);
     verdict_.known_causes = list.size();

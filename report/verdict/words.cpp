@@ -29,7 +29,7 @@ constexpr double kMuchMore = 2;       ///< than the costliest function: its call
 
 }  // namespace
 
-/// Of how much of the waiting something is.
+/// Returns the words on a part of the waiting.
 std::string VerdictWords::of_waiting(Amount<OwnWaiting> part) const {
   return rounded(Proportion::of(part, blame::own_waiting(findings_)));
 }
@@ -61,7 +61,8 @@ std::string VerdictWords::waiting() const {
   }
 }
 
-/// Without its end. What moves or takes turns is on no place that is worth naming.
+/// Returns a clause without its end. A load that moves or takes turns has no place that is worth
+/// naming.
 std::string VerdictWords::of_cause(const blame::Cause& cause) const {
   const blame::FoundDistribution* const over = over_time(findings_, cause);
   const bool moves = over != nullptr && cause.shares.size() > 1;

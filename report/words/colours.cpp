@@ -36,8 +36,8 @@ bool is_heading(std::string_view line) {
          std::isupper(static_cast<unsigned char>(line[1])) != 0 && line.find(':') != line.npos;
 }
 
-/// Where the share at the head of an entry ends ("  1.2 s  12.3 %"), behind nothing but figures and
-/// a unit; 0: it is no entry.
+/// Returns where the share at the head of an entry ends (" 1.2 s 12.3 %"), behind nothing but
+/// figures and a unit; 0: it is no entry.
 size_t end_of_share(std::string_view line) {
   constexpr size_t kFigures = 30;
   const size_t end = line.find(" % ");

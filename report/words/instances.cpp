@@ -85,7 +85,7 @@ std::string list_of(const std::vector<std::string>& arguments) {
 
 std::vector<std::string> apart(const std::vector<std::string>& names, size_t depth);
 
-/// Of instances of the same template.
+/// Returns distinct names for instances of the same template.
 std::vector<std::string> apart_in_arguments(std::vector<Parts> all, size_t depth) {
   for (size_t list = 0; list < all.front().lists.size(); ++list) {
     for (size_t place = 0; place < all.front().lists[list].size(); ++place) {

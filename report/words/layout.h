@@ -24,7 +24,7 @@ inline constexpr size_t kLeastWidth = 40;
 size_t page_width();
 void set_page_width(size_t columns);
 
-/// Where the words of an entry begin, beside or below its figures.
+/// Returns the column where the words of an entry begin, beside or below its figures.
 size_t text_column();
 /// An entry: its figures, and `text` from text_column() on.
 std::string beside(std::string_view figures, std::string_view text);
@@ -67,8 +67,8 @@ std::string wrapped(std::string_view text, size_t indent);
 /// "..." for what is left out between them.
 std::string shortened(std::string_view path, size_t width);
 
-/// Those of a table, each as above. Where two would look the same, each keeps the part that tells
-/// it apart.
+/// Shortens the paths of a table, each as above. Where two would look the same, each keeps the part
+/// that distinguishes it.
 std::vector<std::string> shortened(const std::vector<std::string>& paths, size_t width);
 
 /// The first `width` columns of `text`.

@@ -26,7 +26,7 @@ size_t width_of_region() {
   return std::min<size_t>(60, page_width() - 8);
 }
 
-/// Those that may be of instances of templates, each once.
+/// Returns the names that may be instances of templates, each once.
 std::vector<std::string> templates_among(const std::vector<blame::FoundCallPath>& callpaths) {
   std::vector<std::string> names;
   for (const blame::FoundCallPath& path : callpaths) {

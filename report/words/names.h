@@ -12,8 +12,8 @@
 
 namespace culprit::report {
 
-/// What the parts of a run that have threads are called: "rank", or "process" where culprit itself
-/// has measured it and saw no MPI.
+/// Returns the name of a run's parts that have threads: "rank", or "process" where culprit itself
+/// measured it and saw no MPI.
 std::string_view unit_of(const blame::Findings& findings);
 
 /// Refers to the findings, which outlive it.

@@ -17,7 +17,7 @@ namespace culprit::report {
 
 using PatternText = replay::PatternText;
 
-/// All of them, in the table's order: each below its parent.
+/// Returns all patterns, in the table's order: each below its parent.
 inline std::span<const PatternText> patterns() {
   return replay::kPatterns;
 }
@@ -34,7 +34,7 @@ std::string_view pattern_name(std::string_view id);
 /// The whole table as a tree of names and ids, a line each.
 std::string pattern_tree();
 
-/// All that the table says of one pattern, and which are its children.
+/// Returns all texts of the table on one pattern, and its children.
 std::string pattern_page(const PatternText& pattern);
 
 }  // namespace culprit::report

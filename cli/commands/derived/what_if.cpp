@@ -224,7 +224,8 @@ Result<OpenTrace> open_input(const fs::path& input, unsigned jobs, Losses& losse
   return opened;
 }
 
-/// With the trace of the predicted run, so that it can be looked at and analysed like any other.
+/// Stores the prediction as an experiment with the trace of the predicted run, so that it can be
+/// viewed and analysed like any other.
 int keep(predict::Prediction prediction, const WhatIfArguments& arguments,
          const std::string& change) {
   const blame::Findings& recorded = prediction.recorded;

@@ -19,7 +19,7 @@ namespace {
 
 using blame::FoundCallPath;
 
-/// Where the function at `path` caused tests, whatever led there.
+/// Returns the locations where the function at `path` caused tests, over all call paths to it.
 std::vector<blame::Share> shares_of_code(const blame::Findings& findings, const PageNames& names,
                                          CallPathId path) {
   const FoundCallPath* const code = names.find(path);
