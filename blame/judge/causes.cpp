@@ -175,9 +175,9 @@ class Recursions {
  private:
   /// Returns functions with at least half of their cost below nested calls. Otherwise a driver that
   /// is occasionally called once more would be charged with the whole program.
-  static std::set<FunctionNumber> recursive_functions(const Findings& findings,
-                                                      const Functions& functions,
-                                                      const std::vector<RedirectedCosts::Part>& parts) {
+  static std::set<FunctionNumber> recursive_functions(
+      const Findings& findings, const Functions& functions,
+      const std::vector<RedirectedCosts::Part>& parts) {
     std::vector<double> costs(findings.callpaths.size());
     for (const RedirectedCosts::Part& part : parts) costs[part.place.first.index()] += part.cost_s;
     struct Below {
