@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One table for all threads, behind one lock, and in front of it small caches by what a record
-// holds (a number of a name), so that the lock is rarely taken.
+// One table for all threads, behind one lock, and in front of it small caches by the numbers that
+// records hold (the number of a name), so that the lock is rarely taken.
 #include "assemble/play/regions.h"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ RegionRole role_of_mpi(std::string_view name) {
   return RegionRole::function;
 }
 
-/// What stands behind the '@': the source line, or the place in the function.
+/// The text behind the '@': the source line, or the place in the function.
 std::string place_name(const Symbol& place) {
   if (place.line != 0) return fmt::format("{}:{}", place.file, place.line);
   if (!place.named) return fmt::format("{}+{:#x}", place.module, place.address);
