@@ -46,7 +46,7 @@ bool was_cut(const RawProcessFolder& folder) {
   return !folder.logs.empty() && process.ended == 0 && process.stopped_at_limit == 0;
 }
 
-/// What the system said of processes that did not come to their end. The addresses on their
+/// Adds the system's data on processes that did not come to their end. The addresses on their
 /// threads' stacks are to be named as well.
 void add_looks(RecordedRun& run, const look::Look& newest) {
   run.looks.resize(run.folders.size());
@@ -64,7 +64,7 @@ void add_looks(RecordedRun& run, const look::Look& newest) {
   }
 }
 
-/// Programs without symbols, each once: their users must know why there are no names.
+/// Notes programs without symbols, each once: their users must see why there are no names.
 void note_stripped(RecordedRun& run) {
   std::set<std::string> programs;
   for (const RawProcessFolder& folder : run.folders) programs.insert(folder.process.executable);
@@ -147,7 +147,7 @@ void unify(RecordedRun& run) {
   run.node_objects.emplace(run.folders, run.accounts, run.processes, *run.clock);
 }
 
-/// The runtime does not say on which thread; most of it is where kernels are launched.
+/// The runtime does not report the thread; most of it is in threads that launch kernels.
 void charge_device_overhead(RecordedRun& run) {
   for (size_t i = 0; i < run.folders.size(); ++i) {
     if (run.accounts[i].threads.empty()) continue;
@@ -212,7 +212,7 @@ void make_contexts(RecordedRun& run) {
   }
 }
 
-/// Unknown: for ever.
+/// Time that the lane slept; infinite if unknown.
 double asleep_ns(const RecordedRun& run, const Lane& lane) {
   const auto& uses = run.accounts[lane.folder].core_uses;
   const auto use = uses.find(lane.log->thread());
@@ -240,7 +240,7 @@ CoreTimeSeries series_of(const RecordedRun& run, const Lane& lane, const CoreUse
   return CoreTimeSeries(std::move(points), could > 0 ? could / (could + asleep) : 1);
 }
 
-/// How the thread's time between events is to be divided, but for what divides it.
+/// The parameters for dividing the thread's time between events, without the pools.
 Folder folder_for(const RecordedRun& run, const Lane& lane) {
   const uint32_t hz = run.folders[lane.folder].process.sampling_hz;
   Folder how;
@@ -267,8 +267,8 @@ std::optional<uint64_t> awaited_by(const RecordedRun& run, LocationId location) 
   return uint64_t{other.thread} << 32 | other.process.index();
 }
 
-/// Plays everything to nobody. Returns how many events each location has, about: with the time
-/// between events not yet divided.
+/// Plays everything without a receiver. Returns about how many events each location has: the time
+/// between events is not yet divided.
 std::vector<uint64_t> tally(RecordedRun& run, unsigned threads) {
   std::vector<StretchTally> tallies(run.lanes.size());
   std::vector<uint64_t> events(run.lanes.size());
@@ -391,7 +391,7 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
   return made;
 }
 
-/// When somebody last saw it run: now, if it does.
+/// When the run was last seen running: now, if it still runs.
 Time last_seen(const RecordedRun& run, const GuardedPath& raw, const look::Look& look) {
   std::optional<Time> end = find_run_end(raw, run.folders, run.accounts, *run.clock);
   for (size_t i = 0; i < run.folders.size(); ++i) {

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A run as its records tell it, ready to be played: the passes that look at all of it.
-//   read        which processes there are, and which rank each is
-//   survey      a first walk: addresses, communicators, regions, amounts
-//   devices     what devices did, each with one number for all
-//   name        addresses become functions
-//   unify       clocks, communicators, windows and files become the same for all
-//   end         until when the run lasted, and who was stuck then
-//   tally       a second walk: how samples are shared out, and all that events will refer to
-// After them each location can be played for itself, as often as anybody likes.
+//  A run as its records describe it, ready to be played: the passes that look at all of it.
+//      read        which processes there are, and which rank each is
+//      survey      a first walk: addresses, communicators, regions, amounts
+//      devices     activity of devices, each with one number for all
+//      name        addresses become functions
+//      unify       clocks, communicators, windows and files become the same for all
+//      end         until when the run lasted, and which threads were stuck then
+//      tally       a second walk: how samples are shared out, and all that events will refer to
+//  After them each location can be played by itself, any number of times.
 #pragma once
 
 #include <filesystem>
@@ -75,12 +75,12 @@ struct RecordedRun {
   std::optional<NodeObjects> node_objects;              ///< likewise
   std::vector<std::optional<look::ProcessLook>> looks;  ///< by folder, of processes that were cut
   std::optional<Time> end;                   ///< of a run whose processes did not come to their end
-  std::map<LocationId, LocationId> awaited;  ///< who waits for whom then
+  std::map<LocationId, LocationId> awaited;  ///< for each stuck location, the one it waits for
   std::vector<ProcessContext> contexts;      ///< by folder
   Folding folding;
   trace::Definitions definitions;
 
-  /// What events refer to, as it is met. Complete after the tally.
+  /// The objects that events refer to, added as they are met. Complete after the tally.
   Regions regions;
   RegionId not_sampled, blocked;
   Metrics metrics;
@@ -91,12 +91,12 @@ struct RecordedRun {
 Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
                                                  const PassOptions& options);
 
-/// The passes as far as needed to say who is stuck at the moment. `look`: the newest at the
-/// processes that are alive here; of others what was noted last is used.
+/// The passes that are needed to find stuck threads at this moment. `look`: the newest look at the
+/// processes that are alive here; for others the last note is used.
 Result<RunState> find_stuck_now(const GuardedPath& raw, const PassOptions& options,
                                 const look::Look& look);
 
-/// Plays one location. What made no sense is counted.
+/// Plays one location. Records that make no sense are counted.
 void play_location(const RecordedRun& run, LocationId location, trace::EventSink& sink,
                    Losses& losses);
 

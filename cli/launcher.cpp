@@ -187,7 +187,8 @@ int values_after(const std::string& option) {
   return it == kWithValues.end() ? 0 : it->values;
 }
 
-/// A number, a duration or an assignment where only a helper would take it.
+/// Returns whether a word is a number, a duration or an assignment, which a helper (such as env or
+/// timeout) takes as its argument, so that it is not the program.
 bool is_helpers_word(const std::string& word) {
   return std::isdigit(static_cast<unsigned char>(word.front())) ||
          word.find('=') != std::string::npos;

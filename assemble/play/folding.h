@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Shares out the time between two events that a thread's samples alone know something of
+// Divides the time between two events, about which only the thread's samples say anything
 // (docs/decisions/0015-where-unsampled-time-goes.md). Most such stretches are shorter than the
 // sampling period and hold no sample. Stretches of one kind (the same events at both ends, with the
 // same return addresses) execute the same code, so they pool their samples, over all iterations,
-// threads and ranks, and each is divided in the proportions of the pool: of those of about its
-// length on its own thread, as far as these are many or clearly different, else of the others'.
-// A first walk over all logs tallies stretches and samples, a second one divides.
-// Shares are of time; samples count the expirations of the timer that they stand for.
+// threads and ranks, and each is divided in the proportions of the pool: of stretches of about its
+// length on its own thread, if these are many or clearly different, else of all others. A first
+// walk over all logs tallies stretches and samples, a second one divides. Shares are of time;
+// samples count the expirations of the timer that they stand for.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace culprit::assemble {
 
-/// What begins and ends a stretch, hashed: the events, the constructs around them, and the return
+/// A hash of the begin and end of a stretch: the events, the constructs around them, and the return
 /// addresses, as places in files, so that processes agree.
 using StretchKind = uint64_t;
 
@@ -38,7 +38,7 @@ constexpr StretchKind with(StretchKind kind, uint64_t word) {
 /// The innermost functions of the program that are known at both ends of a stretch; all of a kind
 /// have the same.
 struct StretchEnds {
-  RegionId from, to;        ///< none: nobody knows
+  RegionId from, to;        ///< none: they are unknown
   bool same_place = false;  ///< and both ends lie at the same call in it
 
   bool operator==(const StretchEnds&) const = default;
@@ -51,7 +51,7 @@ struct StretchSample {
   uint64_t weight = 1;           ///< expirations of the timer
 };
 
-/// The samples of stretches of one kind, as far as they found the same functions.
+/// The samples of stretches of one kind that found the same functions.
 struct PooledPart {
   std::vector<RegionId> frames;
   double weight = 0;
@@ -81,17 +81,17 @@ struct StretchClassHash {
   size_t operator()(const StretchClass& c) const { return with(with(c.kind, c.lane), c.length); }
 };
 
-/// What one thread's log tells.
+/// The stretches and samples of one thread's log.
 class StretchTally {
  public:
-  /// `expected`: samples, had the thread computed all the time.
+  /// `expected`: the number of samples if the thread had computed all the time.
   void add(StretchKind kind, const StretchEnds& ends, Duration length, double expected,
            std::span<const StretchSample> samples);
 
  private:
   friend class Folding;
-  // Looked up for each stretch: an array of places costs one miss of the cache where a map of nodes
-  // costs three. Classes are told apart by their hash, as kinds are.
+  // Looked up for each stretch: an array of places costs one cache miss where a map of nodes costs
+  // three. Classes are distinguished by their hash, as kinds are.
   FlatMap places_;  ///< in pools_, by the hash of their class
   std::deque<std::pair<StretchClass, Pool>> pools_;
 };
@@ -102,13 +102,15 @@ class Folding {
   void merge(uint32_t lane, StretchTally&& tally);
 
   using NameOfSleep = std::function<RegionId(const StretchEnds&)>;
-  /// Names what no sample shows of kinds in which threads slept. Once, when all are merged.
+  /// Names the unsampled part of kinds in which threads slept. To be called once, when all are
+  /// merged.
   void name_sleeps(const NameOfSleep& name_of);
 
  private:
   friend class LaneFolding;
   std::unordered_map<StretchKind, RegionId> sleeps_;
-  std::unordered_map<uint32_t, double> unsampled_ns_;  ///< by lane: what its samples leave
+  std::unordered_map<uint32_t, double> unsampled_ns_;  ///< by lane: time for which it has no
+                                                       ///< samples
   std::unordered_map<StretchKind, Pool> by_kind_;
   std::unordered_map<StretchClass, Pool, StretchClassHash> by_length_, by_lane_;
   double length_ns_ = 0;  ///< of all stretches
@@ -118,28 +120,28 @@ class Folding {
 struct Portion {
   std::vector<RegionId> frames;
   Duration length;
-  bool sampled = true;  ///< false: nobody knows; `frames` are empty
-  bool asleep = false;  ///< so much is known, at least
+  bool sampled = true;  ///< false: the functions are unknown, `frames` are empty
+  bool asleep = false;  ///< it is known at least that the thread slept
 };
 
 /// Divides the stretches of one thread.
 class LaneFolding {
  public:
-  /// `asleep_ns`: how long the thread neither had a core nor wanted one, as the kernel counts. It
-  /// cannot have slept for longer between events, however few its samples are (others may have had
-  /// its core just then).
+  /// `asleep_ns`: how long the thread neither had a core nor wanted one, by the kernel's count. It
+  /// cannot have slept for longer between events, however few its samples are (other threads may
+  /// have had its core just then).
   LaneFolding(const Folding& folding, uint32_t lane, double asleep_ns);
 
-  /// Of the time in which the thread seems to have slept, what may be true.
+  /// The part of the time of apparent sleep that can really be sleep.
   double asleep_part() const { return asleep_part_; }
 
-  /// In order of time; their lengths sum up to `length`. Empty if there is nothing worth telling:
-  /// no sample was taken in stretches of this kind, and they are short.
+  /// Portions in order of time; their lengths sum up to `length`. Empty if there is no basis: no
+  /// sample was taken in stretches of this kind, and they are short.
   std::vector<Portion> divide(StretchKind kind, Duration length, double expected,
                               std::span<const StretchSample> own);
   /// Whether no other stretch of the kind has samples.
   bool is_alone(StretchKind kind, std::span<const StretchSample> own) const;
-  /// What a sleep in a stretch of this kind is called; none if no such stretch slept for long.
+  /// The name of a sleep in a stretch of this kind; none if no such stretch slept for long.
   RegionId name_of_sleep(StretchKind kind) const;
 
  private:
@@ -152,7 +154,7 @@ class LaneFolding {
   struct Mixture {
     std::vector<Share> shares;  ///< in order of time
     double unsampled = 0;
-    bool asleep = false;  ///< in what is unsampled
+    bool asleep = false;  ///< in the unsampled part
     double samples = 0;   ///< behind the shares
     bool negligible = false;
   };
@@ -171,7 +173,7 @@ class LaneFolding {
   std::deque<Mixture> known_;
 };
 
-/// The part of time in which nothing computed, where so few samples came that it cannot be chance.
+/// The part of time in which the thread did not compute, if there are too few samples for chance.
 double unsampled_part(double expected, double weight);
 
 }  // namespace culprit::assemble

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The counters of the trace under construction, and what each thread's records say of its own:
+// The counters of the trace under construction, and the records of each thread's counters:
 // definitions first, then values that belong to the record behind them.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is known of a process before its threads' records are played, and of a thread.
+// The facts about a process, and about a thread, that are known before its records are played.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@
 
 namespace culprit::assemble {
 
-/// What the threads and devices of a process share. MT: read only, but for the tables that are
-/// internally synchronised.
+/// The tables that the threads and devices of a process share. MT: read only, but for the tables
+/// that are internally synchronised.
 struct ProcessContext {
   ProcessId id;
   size_t index;  ///< of its folder
@@ -63,7 +63,7 @@ struct ProcessContext {
   bool has_end() const;
   /// The same in ticks, as far as the process says it.
   uint64_t end_ticks() const;
-  /// When the process ended, or was last heard of, or the run ended without it.
+  /// When the process ended, or was last seen, or the run ended without it.
   Time end() const;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One table for all threads, behind one lock, and in front of it small caches by what a record
-// holds (a number of a name), so that the lock is rarely taken.
+// One table for all threads, behind one lock, and in front of it small caches by the numbers that
+// records hold (the number of a name), so that the lock is rarely taken.
 #include "assemble/play/regions.h"
 
 #include <fmt/format.h>

@@ -32,26 +32,26 @@ class Regions {
   RegionId openmp(std::string_view construct, trace::RegionRole role, const Symbol* place);
   /// A call of OpenMP's library ("omp_set_lock").
   RegionId openmp_call(std::string_view name, trace::RegionRole role);
-  /// What the program named: RegionRole::code, phase or iteration. Its '/' become '|'.
+  /// A region that the program named: RegionRole::code, phase or iteration. Its '/' become '|'.
   RegionId user(std::string_view name, trace::RegionRole role);
   /// A call of the system's library in which threads wait ("pthread_join").
   RegionId system_call(std::string_view name);
-  /// What a function spends in such a call that ended from outside of what is recorded.
+  /// A function's time in such a call that was ended from outside of the recorded processes.
   RegionId blocked_in(std::string_view call);
-  /// What it spends in one that reads or writes a file; without a name if that is empty.
+  /// A function's time in a call that reads or writes a file; without a name if that is empty.
   RegionId io_in(std::string_view call, std::string_view file);
-  /// What it spends in a function of a library, which is named if it is not the language's own;
+  /// A function's time in a function of a library, which is named if it is not the language's own;
   /// either may be unknown.
   RegionId in_library(std::string_view function, std::string_view library);
   /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
   RegionId device_call(std::string_view name);
-  /// What such a runtime does in a call for its own sake (trace::kDeviceStartUp).
+  /// Work of such a runtime in a call for its own sake (trace::kDeviceStartUp).
   RegionId device_start_up(trace::Paradigm paradigm);
-  /// What a device executes: a kernel, or the kind of operation.
+  /// The work of a device: a kernel, or the kind of operation.
   RegionId on_device(std::string_view name, trace::RegionRole role, trace::Paradigm paradigm);
   /// Time that the collector itself took.
   RegionId measuring();
-  /// Time of which nobody knows in which function it went by (trace::kNotSampled).
+  /// Time for which the function is unknown (trace::kNotSampled).
   RegionId not_sampled();
   /// Time in which a thread slept, and nobody knows where.
   /// A loop that waits for memory to change, at this place.
@@ -59,7 +59,7 @@ class Regions {
   RegionId blocked();
   /// The same between two calls in these functions, as far as known (StretchEnds).
   RegionId blocked_between(const StretchEnds& ends);
-  /// The function tells of its own begin and end.
+  /// The function's begin and end are recorded by instrumentation.
   void is_instrumented(RegionId function);
   /// Time in which recording was off (trace::kNotRecorded).
   RegionId not_recorded();

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the files of all programming models' records share as one thread's are played: the process
-// and the thread they are of, the location's timeline, its call paths, and the names it has met.
+// The state that the records of all programming models share while one thread's are played: the
+// process and the thread they belong to, the location's timeline, its call paths, and the names it
+// has met.
 #pragma once
 
 #include <array>
@@ -50,7 +51,7 @@ struct ThreadState {
   void observe_code(Time time, uint64_t code);
   /// Regions::openmp, which is slower: threads go through few constructs again and again.
   RegionId construct(std::string_view name, trace::RegionRole role, const Symbol* place);
-  /// Tells a number of the construct or task at hand.
+  /// Records a number of the current construct or task.
   void fact(Time time, trace::Fact fact, uint64_t value);
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The stack has levels of constructs with functions between them. A change is emitted as leaves
-// down to what is common and enters up from there; between two exact observations, at the times
+// down to the common part and enters up from there; between two exact observations, at the times
 // that the folding gives.
 #include "assemble/play/timeline.h"
 
@@ -58,8 +58,9 @@ void set_common(const Functions& a, const Functions& b, Functions& common) {
   }
 }
 
-/// The functions that were there all the time between two moments, as far as these can tell: the
-/// innermost ones may have been left and called again, as loops do with what calls MPI for them.
+/// The functions that were active all the time between two moments, as far as these show: the
+/// innermost ones may have been left and called again, as loops do with functions that call MPI for
+/// them.
 template <class Functions>
 Functions lasting(const Functions& a, const Functions& b) {
   Functions common;
@@ -79,8 +80,8 @@ Time Timeline::advance(Time time) {
   return last_;
 }
 
-/// At each border, so that all of it goes to the function that lacked the core. Where nobody knows
-/// what the thread did it may have slept, and lacked nothing.
+/// Counts at each border, so that all of it goes to the function that lacked the core. Where the
+/// thread's activity is unknown it may have slept, and lacked no core.
 void Timeline::count_lack_of_core(Time until) {
   if (folder_.cores.empty()) return;
   const Time begin = std::exchange(counted_, std::max(counted_, until));
@@ -91,8 +92,8 @@ void Timeline::count_lack_of_core(Time until) {
   sink().metrics(until, folder_.no_core, {&without_core_ns_, 1});
 }
 
-// Enters and leaves that are made up for moments before the reading come before it, those for its
-// own moment after it.
+// Enters and leaves constructed for moments before the reading come before it, those for its own
+// moment after it.
 void Timeline::read_counters(Time time, MetricSetId set, std::vector<double> values) {
   if (reading_) write_reading();
   reading_ = {time, set, std::move(values)};
@@ -206,7 +207,7 @@ void Timeline::set_known(Functions& to) const {
   }
 }
 
-// A function that now calls from elsewhere is the same, but what it calls is not.
+// A function that now calls from elsewhere stays the same, but the functions that it calls change.
 void Timeline::set_frames(Time leave_time, Time enter_time, const Functions& wanted) {
   const size_t first = stack_.size() - frames().size();
   size_t common = 0;
@@ -242,7 +243,7 @@ void Timeline::tell_samples(uint64_t count) {
 
 // --- Folding ---
 
-/// Outside of everything, and where samples are not looked at, there is nothing to be divided.
+/// Outside of everything, and where samples are ignored, there is no time to be divided.
 bool Timeline::may_be_folded(Time time) const {
   if (folder_.folding == nullptr && folder_.tally == nullptr) return false;
   const size_t construct = innermost();
@@ -273,8 +274,8 @@ std::vector<StretchSample> Timeline::own_samples(Time until) const {
   return own;
 }
 
-/// Functions that tell of themselves have been left if anything else ran: it is their own time. And
-/// a part that the program named has what no function in it is known to have.
+/// Instrumented functions have been left if any other code ran: it is their own time. And in a
+/// region that the program named, the unknown part is time that no function in it is known to have.
 void Timeline::set_unknown(Time time, const Functions& around, RegionId what) {
   const size_t construct = innermost();
   const Level level = construct != npos ? stack_[construct].level : Level::root;
@@ -288,8 +289,9 @@ void Timeline::set_unknown(Time time, const Functions& around, RegionId what) {
   set_frames(time, time, functions);
 }
 
-/// Between two moments at which the functions are known. Each speaks for the time halfway to the
-/// other, but no further than samples are apart: what lies beyond would have had some of its own.
+/// Plays the time between two moments at which the functions are known. Each stands for the time
+/// halfway to the other, but no further than the distance of samples: time beyond would have had
+/// samples of its own.
 void Timeline::play_gap(Time begin, Time end, StretchKind kind, const Functions& before,
                         const Functions& after) {
   constexpr double kTickNs = 4e6;  // the kernel's own period
@@ -306,7 +308,7 @@ void Timeline::play_gap(Time begin, Time end, StretchKind kind, const Functions&
   }
 }
 
-/// At the edges the samples nearest to them speak: calls are short that lead there.
+/// At the edges the nearest samples count: the calls that lead there are short.
 void Timeline::play_own(Time until, StretchKind kind, const Functions& before,
                         const Functions& after) {
   constexpr double kTickNs = 4e6;
@@ -337,8 +339,8 @@ void Timeline::play_own(Time until, StretchKind kind, const Functions& before,
   }
 }
 
-/// Of what no sample shows, only the functions around all samples are certain: equal callers at
-/// both ends are two calls as often as one.
+/// In the unsampled part, only the functions around all samples are certain: equal callers at both
+/// ends are two calls as often as one.
 void Timeline::play_portions(Time until, StretchKind kind, const std::vector<Portion>& portions,
                              const Functions* exact, std::span<const StretchSample> own) {
   Time at = known_;
@@ -364,7 +366,7 @@ void Timeline::play_portions(Time until, StretchKind kind, const std::vector<Por
   }
 }
 
-/// What a sleep that nothing tells of is called.
+/// The name of a sleep without any other record.
 RegionId Timeline::sleep_of(StretchKind kind) const {
   const RegionId name = folder_.folding->name_of_sleep(kind);
   return name.valid() ? name : folder_.blocked;
@@ -381,7 +383,7 @@ StretchEnds Timeline::ends_at(const Functions* exact) const {
   return ends;
 }
 
-/// Fills the stretch until `time`; where nobody knows better, as it was before.
+/// Fills the stretch until `time`; where nothing is known, the functions stay as they were.
 void Timeline::divide(Time time, StretchKind kind, const Functions* exact,
                       std::span<const StretchSample> own) {
   constexpr size_t kManySamples = 20;
@@ -406,7 +408,8 @@ void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
   if (!may_be_folded(time)) {
     const bool sampled = !samples_.empty();
     if (sampled) play_samples(time, exact == nullptr);
-    // With a sample the change lies halfway between it and now; without, what was certain is kept.
+    // With a sample the change lies halfway between it and now; without, the certain functions are
+    // kept.
     if (exact != nullptr) set_frames(known_, sampled ? known_ : time, *exact);
   } else {
     const StretchKind kind = kind_until(end);
@@ -415,12 +418,12 @@ void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
     if (folder_.tally != nullptr) {
       folder_.tally->add(kind, ends_at(exact), length, expected_samples(length), own);
     }
-    // In the walk that tallies only stretches count, not what lies in them.
+    // The walk that tallies needs only stretches, not their content.
     if (folder_.folding != nullptr) divide(time, kind, exact, own);
     if (exact != nullptr) set_frames(time, time, *exact);
   }
   samples_.clear();
-  // What is told of a construct just entered says no more of how the stretch begins.
+  // Further records on a construct just entered add nothing to how the stretch begins.
   if (exact != nullptr || time > known_) edge_ = with(end, kObserved);
   known_ = time;
 }

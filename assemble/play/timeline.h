@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What one thread is inside of, moment by moment, as enters and leaves that nest and never go back
-// in time. Two things share the stack: constructs, whose begin and end were recorded (MPI calls,
-// OpenMP constructs), and between them the user's functions, known only at some moments. Between
-// two exact observations the time is divided by samples: by those of all stretches of the kind
-// (folding.h), or by its own, where these are many, or the only ones. Without folding, each of its
-// own samples speaks for the time halfway to its neighbours, and time without samples belongs to
-// the functions that both observations saw. It knows neither MPI nor OpenMP.
+// The constructs and functions that one thread is in, moment by moment, as enters and leaves that
+// nest and never go back in time. Two things share the stack: constructs, whose begin and end were
+// recorded (MPI calls, OpenMP constructs), and between them the user's functions, known only at
+// some moments. Between two exact observations the time is divided by samples: by those of all
+// stretches of the kind (folding.h), or by its own, where these are many, or the only ones. Without
+// folding, each of its own samples stands for the time halfway to its neighbours, and time without
+// samples belongs to the functions that both observations saw. It knows neither MPI nor OpenMP.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +43,11 @@ enum class Level : uint8_t {
 struct UserPath {
   std::vector<RegionId> frames;
   bool in_construct = false;  ///< frames begin at the innermost parallel region or task
-  /// Of each frame: from where in it the next one inwards is called, as a number that all processes
-  /// agree on; 0, or missing: unknown.
+  /// For each frame: the place in it from which the next one inwards is called, as a number that
+  /// all processes agree on; 0, or missing: unknown.
   std::vector<uint64_t> sites = {};
   uint64_t base_site = 0;   ///< likewise, of the body of that region or task
-  bool in_library = false;  ///< the last frame is what a library did for the one before
+  bool in_library = false;  ///< the last frame is work of a library for the one before
 
   void leave_library() {
     if (!std::exchange(in_library, false)) return;
@@ -59,9 +59,9 @@ struct UserPath {
 
 /// How the time between observations is divided. Either of the first two may be missing.
 struct Folder {
-  StretchTally* tally = nullptr;   ///< to be told of stretches
+  StretchTally* tally = nullptr;   ///< collects stretches
   LaneFolding* folding = nullptr;  ///< divides them
-  RegionId not_sampled;            ///< stands where nobody knows
+  RegionId not_sampled;            ///< region for unknown time
   RegionId blocked;                ///< likewise, if the thread slept and nothing better is known
   double period_ns = 0;            ///< of samples; 0: there are none
   double core_share = 1;           ///< of the time in which the thread could compute, that it did
@@ -74,7 +74,7 @@ class Timeline {
   explicit Timeline(trace::EventSink& sink, const Folder& folder = {})
       : sink_(sink), folder_(folder), first_period_ns_(folder.period_ns) {}
 
-  // Constructs. `id` is whatever the caller wants to find it by.
+  // Constructs. `id` is any number by which the caller finds it again.
   void enter(Time time, Level level, RegionId region, uint64_t id = 0);
   /// Leaves the construct at `depth` (of find()) and everything inside it.
   void leave(Time time, size_t depth);
@@ -85,21 +85,22 @@ class Timeline {
   void stay(Time end);
   /// At `time` the innermost construct has no function of the user on top of it.
   void observe_bare(Time time);
-  /// Of the functions at `time` only the innermost are known, and from where they call. If they
-  /// have not been seen on the way here they are added when `certain`, else nothing is.
+  /// Only the innermost functions at `time` are known, and from where they call. If they have not
+  /// been seen on the way here they are added when `certain`, else nothing is.
   void observe_innermost(Time time, std::span<const RegionId> known, uint64_t site, bool certain);
-  /// Something happens at `time`, and nothing is known of the functions.
+  /// An event happens at `time`, and the functions are unknown.
   void observe_nothing(Time time);
-  /// A sample, for so many expirations of the timer. `path` must live until the next observation.
+  /// A sample, which stands for `weight` expirations of the timer. `path` must live until the next
+  /// observation.
   void sample(Time time, const UserPath& path, uint64_t weight = 1);
-  /// From now on samples are so far apart.
+  /// Sets the distance of samples from now on.
   void set_period(double ns) { folder_.period_ns = ns; }
-  /// As far apart as at first: another thread begins.
+  /// Restores the first distance of samples: another thread begins.
   void restore_period() { folder_.period_ns = first_period_ns_; }
-  /// Forgets samples not older than `time`, which something recorded later covers.
+  /// Forgets samples not older than `time`, which a later record covers.
   void drop_samples(Time time);
 
-  /// Counters were read for what happens next, at `time`.
+  /// Counters were read for the next event, at `time`.
   void read_counters(Time time, MetricSetId set, std::vector<double> values);
 
   /// Time for an event at `time`: the same, or the last one's if that is later.
@@ -116,11 +117,11 @@ class Timeline {
     Level level = Level::frame;
     uint64_t id = 0;
     uint64_t site = 0;      ///< of a function: as in UserPath
-    StretchKind entry = 0;  ///< of a construct: what was known when it was entered
+    StretchKind entry = 0;  ///< for a construct: the stretch kind at its begin
   };
   static constexpr size_t npos = SIZE_MAX;
   const std::vector<Entry>& stack() const { return stack_; }
-  /// Whether the thread is in code of its own, of which nothing is known but by samples.
+  /// Whether the thread is in code of its own, which only samples show.
   bool may_sleep() const;
   /// Depth of the innermost construct; npos if there is none.
   size_t innermost() const;
@@ -150,8 +151,8 @@ class Timeline {
   Functions known_functions() const;
   void set_known(Functions& to) const;
   std::span<const Entry> frames() const;
-  /// What happens at `time` is told by `end`, and there the functions are `exact` (nullptr: nobody
-  /// knows, so they stay what they were last).
+  /// Processes an event at `time` of kind `end`; the functions there are `exact` (nullptr: they are
+  /// unknown, so they stay as they were last).
   void settle(Time time, StretchKind end, const Functions* exact);
   void divide(Time time, StretchKind kind, const Functions* exact,
               std::span<const StretchSample> own);
@@ -182,7 +183,7 @@ class Timeline {
     std::vector<double> values;
   };
 
-  // Of the event at hand; they keep their room from one to the next.
+  // Buffers for the current event; they keep their memory from one to the next.
   Functions exact_;
   Functions before_;
   Functions common_;
@@ -190,8 +191,9 @@ class Timeline {
   trace::EventSink& sink_;
   Folder folder_;
   double first_period_ns_ = 0;
-  StretchKind edge_ = 0;            ///< how the stretch at hand began
-  StretchKind last_end_ = 0;        ///< how the one before ended: what a construct is entered with
+  StretchKind edge_ = 0;            ///< how the current stretch began
+  StretchKind last_end_ = 0;        ///< how the previous one ended, which is the kind that a
+                                    ///< construct is entered with
   std::optional<Reading> reading_;  ///< not written yet
   std::vector<Entry> stack_;
   std::vector<Sample> samples_;

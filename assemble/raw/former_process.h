@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Processes as version 8 of the records kept them: without `written_behind` and what is said of
-// samples, for which the command was longer. Experiments of that version are read as they are.
+// Processes in version 8 of the records: without `written_behind` and the fields on samples, in
+// place of which the command was longer. Experiments of that version can be read.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ inline constexpr uint32_t kFormerRawVersion = 8;
 inline constexpr size_t kFormerProcessBytes =
     3 * (sizeof(trace::RawProcess) - sizeof(uint64_t)) + 4 * sizeof(uint64_t);
 
-/// The content of such a file as it would be today, where it was whole and where it was not.
-/// Nothing if it is of another version, or shorter.
+/// The content of such a file in today's format, as far as it is whole. Nothing if it is of another
+/// version, or shorter.
 std::optional<trace::RawProcessFile> from_former_version(std::span<const std::byte> file);
 
 }  // namespace culprit::assemble

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Maps the two files of a log one behind the other, and checks the seals (trace/raw/raw.h).
+// Maps the two files of a log one behind the other, and checks the checksums (trace/raw/raw.h).
 #include <fmt/format.h>
 #include <sys/mman.h>
 
@@ -65,7 +65,8 @@ class LogPart {
     return tail;
   }
 
-  /// What the thread is in. Of one that goes on, what changes between two looks is over.
+  /// The thread's open states. For a thread that goes on, those that change between two looks are
+  /// dropped.
   std::vector<RawOpen> slots() const {
     std::vector<RawOpen> found;
     const std::optional<RawTail> first = tail(), second = first ? tail() : std::nullopt;
@@ -90,8 +91,8 @@ constexpr size_t rounded_up(size_t bytes, size_t unit) {
 /// Finds out which stretches of a log are sound.
 class LogCheck {
  public:
-  /// `data`: what of the events is no hole. A log has none; a file that is nearly all hole is no
-  /// reason to read terabytes of zeros.
+  /// `data`: the parts of the events file that are no holes. A log has no holes; a file that is
+  /// nearly all hole must not make us read terabytes of zeros.
   LogCheck(RawLog& log, uint64_t start_ticks, bool written_behind, std::vector<Extent> data)
       : log_(log),
         start_ticks_(start_ticks),
@@ -161,7 +162,7 @@ class LogCheck {
                            trace::raw_seed(start_ticks_, log_.thread_, window), words);
   }
 
-  /// Whether the seal that ends these bytes is true of them.
+  /// Whether the checksum that ends these bytes is right.
   bool is_sealed(size_t begin, size_t bytes, uint64_t window) const {
     const size_t before = bytes - kRawSealBytes;
     const RawHeader header = header_at(begin + before);
@@ -171,7 +172,7 @@ class LogCheck {
     return seal == seal_of(begin, before / kWord, window);
   }
 
-  /// How large windows are: where their seals lie.
+  /// The size of windows, derived from the places of their checksums.
   size_t window_by_seals(size_t events_size) const {
     for (size_t window = kPage; window < kRawWindow; window *= 2) {
       for (const Extent& extent : data_) {
@@ -191,7 +192,8 @@ class LogCheck {
     return last.kind == RawKind::seal && last.flags == trace::kRawEndOfLog;
   }
 
-  /// At most one record, which was still to be sealed, and the seal of a thread that is ending.
+  /// At most one record which the checksum does not cover yet, and the checksum of a thread that is
+  /// ending.
   void check_behind_seal(size_t begin, size_t end) {
     size_t at = begin;
     unsigned records = 0;
@@ -202,7 +204,7 @@ class LogCheck {
       at += sizeof header + header.words * kWord;
     }
     if (at == begin) return;
-    // Where records were written but not what they add to the seal, the disk was full.
+    // Records were written but not their part of the checksum: the disk was full.
     if (written_behind_) return;
     if (records > 1 || at > end) return add_damaged(begin, end);
     log_.stretches_.push_back({begin, at, false, true});
@@ -215,7 +217,7 @@ class LogCheck {
 
   RawLog& log_;
   const uint64_t start_ticks_;
-  const bool written_behind_;  ///< only what is sealed was to be written
+  const bool written_behind_;  ///< only bytes that the checksum covers were to be written
   const std::vector<Extent> data_;
 };
 
@@ -255,7 +257,7 @@ std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, ui
   return blank ? std::nullopt : std::optional(std::move(log));
 }
 
-/// When the last record of a sound stretch was made.
+/// Time of the last record of a sound stretch.
 uint64_t RawLog::newest_of(const Stretch& stretch) const {
   RawHeader header;
   uint64_t newest = 0;
@@ -280,7 +282,7 @@ bool RawLog::is_sound() const {
                      [](const Stretch& stretch) { return stretch.sound; });
 }
 
-/// When the first record of a sound stretch was made that tells its time.
+/// Time of the first record of a sound stretch that has one.
 uint64_t RawLog::oldest_of(const Stretch& stretch) const {
   RawHeader header;
   for (size_t at = stretch.begin; at + sizeof(RawHeader) <= stretch.end;) {
@@ -293,7 +295,8 @@ uint64_t RawLog::oldest_of(const Stretch& stretch) const {
   return UINT64_MAX;
 }
 
-/// Nothing tells whether it is damaged, but it must look like a record, of the process's life.
+/// An open state has no checksum, but it must look like a record, and lie within the process's
+/// life.
 void RawLog::check_open(const RecordBounds& bounds) {
   damage_.refused += std::erase_if(open_, [&](const RawOpen& open) {
     const int wanted = words_of(open.header.kind);
@@ -303,7 +306,7 @@ void RawLog::check_open(const RecordBounds& bounds) {
   });
 }
 
-/// Between what comes before and after: windows may have changed places.
+/// Bounded by the records before and after: windows may have changed places.
 void RawLog::salvage(const RecordBounds& bounds) {
   check_open(bounds);
   RecordBounds within = bounds;
@@ -317,7 +320,8 @@ void RawLog::salvage(const RecordBounds& bounds) {
     for (size_t next = i + 1; next < stretches_.size(); ++next) {
       if (stretches_[next].sound) within.end = std::min(within.end, oldest_of(stretches_[next]));
     }
-    // Not damaged: of a process that was killed it may well be what it did last, and long after.
+    // It is not damaged: for a killed process it may well be the last activity, long after all
+    // others.
     within.known = stretch.unsealed ? within.end : std::min(bounds.known, within.end);
     const std::span bytes(data_.get() + stretch.begin, stretch.end - stretch.begin);
     Salvaged salvaged = assemble::salvage(bytes, within);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A snapshot counts if its checksum agrees; of two whole ones the newer does. Texts are terminated
-// here, so that nobody behind this file looks beyond their end.
+// here, so that no later code reads beyond their end.
 #include "assemble/raw/process.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ bool is_whole(const RawSnapshot& snapshot) {
   return snapshot.sum == trace::sum_of_snapshot(snapshot) && is_record(snapshot.process);
 }
 
-/// One that is being written, or never was, is none.
+/// A snapshot that is being written, or never was, is not damaged.
 bool is_damaged(const RawSnapshot& snapshot) {
   return snapshot.sum != 0 && !is_whole(snapshot);
 }
@@ -49,8 +49,8 @@ void take_text(char (&text)[size], const char (&newer)[size]) {
   if (text[0] == '\0') std::copy(std::begin(newer), std::end(newer), std::begin(text));
 }
 
-/// What was not yet known when the snapshot was taken, and what speaks for losses since. Nothing
-/// vouches for the rest.
+/// Takes over fields that were not yet known when the snapshot was taken, and those that show
+/// losses since. The rest is not protected by a checksum.
 void bring_up_to_date(RawProcess& process, const RawProcess& now) {
   if (is_whole(now)) {
     process.last = now.last;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads what a process says of itself (trace::RawProcessFile): the newest of its snapshots that is
-// whole, and of a process that was killed what it has counted since. A record whose clock readings
-// contradict each other is no record: every time would be wrong by any amount.
+// Reads a process's record (trace::RawProcessFile): the newest of its snapshots that is whole, and
+// for a killed process its counts since. A record whose clock readings contradict each other is
+// rejected: every time would be wrong by any amount.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Files are mapped, and records handed out as they lie. Windows are in the order in which they were
+// Files are mapped, and records are returned in place. Windows are in the order in which they were
 // taken; within one a record's size follows from its kind and its count of words.
 #include "assemble/raw/reader.h"
 
@@ -55,7 +55,7 @@ RawKind first_kind(const RawLog& log) {
   return log.cursor().next(record) ? record.kind : RawKind::none;
 }
 
-/// What a folder holds, by name.
+/// The content of a folder, by name.
 struct Listing {
   std::set<uint32_t> logs;
   std::map<uint32_t, GuardedPath, std::greater<>> maps;
@@ -71,7 +71,7 @@ Listing list_files(const GuardedPath& folder) {
   return found;
 }
 
-/// Whether its last line is true of what stands before.
+/// Whether the last line agrees with the lines before.
 bool is_whole_copy(const GuardedPath& maps) {
   const std::string text = maps.read(kLargestMaps).value_or("");
   const size_t mark = text.rfind("# ");
@@ -98,10 +98,10 @@ void find_logs(RawProcessFolder& folder, std::vector<Job>& jobs, Losses& losses)
   losses.add(LossKind::damaged_maps, folder.process.maps - std::min(folder.process.maps, whole));
 }
 
-/// When the process is known to have lived. Threads may record a little longer than it says, and of
-/// one that was killed only the records tell.
+/// The time in which the process is known to have lived. Threads may record a little longer than
+/// its record says; for a killed process only the records show it.
 RecordBounds bounds_of(const RawProcess& process, uint64_t newest) {
-  constexpr uint64_t kSlack = 16;                   // of its life, a part
+  constexpr uint64_t kSlack = 16;                   // this part of its life
   constexpr uint64_t kForever = uint64_t{1} << 45;  // ticks: hours, whatever the clock
   RecordBounds bounds;
   bounds.begin = process.start_ticks;
@@ -131,7 +131,7 @@ void count_damage(const LogDamage& damage, uint64_t missing, Losses& losses) {
   losses.add(LossKind::missing_records, damage.cut + missing);
 }
 
-/// Takes the logs of its folder from `jobs`, and tells what is wrong with them.
+/// Takes the logs of its folder from `jobs`, and counts their damage.
 void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
   uint64_t newest = 0;
   const bool sound = std::all_of(jobs.begin(), jobs.end(),
@@ -143,7 +143,7 @@ void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
   LogDamage damage;
   uint64_t there = 0;
   for (Job& job : jobs) {
-    // What a thread could not write at all is among the records that were dropped.
+    // Records that a thread could not write at all are among the dropped ones.
     if (job.log || folder.process.dropped_records > 0) ++there;
     if (!job.log) continue;
     job.log->salvage(bounds);
@@ -157,8 +157,8 @@ void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
 
 }  // namespace
 
-/// The next moment noted in a record. They come one after the other: a mutex is acquired before it
-/// is released.
+/// The next moment noted in a record. They come in order: a mutex is acquired before it is
+/// released.
 bool RawLog::Cursor::next_noted(RawRecord& record) {
   const auto& notes = trace::notes_of(noted_.kind);
   if (later_ == notes.size() || noted_.words <= notes[later_].word) return false;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads what the collector left (trace/raw/raw.h): process folders, and the records of each thread.
+// Reads the collector's files (trace/raw/raw.h): process folders, and the records of each thread.
 // It assumes nothing about how the program ended: a log stops at its first unwritten record.
-// Windows whose checksum is wrong are counted, and of their records those are used that can be true
-// (salvage.h). A record handed out has at least the words that its kind promises, so that
-// nobody behind this file checks sizes again.
+// Windows whose checksum is wrong are counted, and those of their records are used that can be true
+// (salvage.h). A record returned has at least the words that its kind promises, so that no later
+// code checks sizes again.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ struct RawRecord {
   }
   /// The call path that it takes; 0: none.
   uint32_t path() const { return trace::facts_of(kind).takes_path ? arg : 0; }
-  /// What follows the fields of such a record.
+  /// The words behind the fields of such a record.
   template <class Record>
   std::span<const uint64_t> rest_of() const {
     constexpr unsigned kFields = raw::words_of_fields<Record>();
@@ -66,14 +66,14 @@ inline bool append_ranks(std::span<const uint64_t> words, uint64_t count,
   return taken == count;
 }
 
-/// When it began, in ticks.
+/// Time in ticks at which it began.
 inline uint64_t began_to_block(const raw::blocked& blocked, uint64_t ticks) {
   return blocked.begun != 0 ? std::min(blocked.begun, ticks) : ticks;
 }
 
-/// What is wrong with a log, or with several.
+/// The damage of a log, or of several.
 struct LogDamage {
-  uint64_t windows = 0;  ///< whose checksum is wrong
+  uint64_t windows = 0;  ///< windows whose checksum is wrong
   uint64_t cut = 0;      ///< logs whose end, or whose beginning, is missing
   uint64_t refused = 0;  ///< records of such windows that cannot be true
 };
@@ -81,7 +81,7 @@ struct LogDamage {
 /// Which records of a damaged window can be true.
 struct RecordBounds {
   uint64_t begin = 0;         ///< ticks: none was made before
-  uint64_t known = 0;         ///< until then the process lived
+  uint64_t known = 0;         ///< ticks: the process is known to have lived until then
   uint64_t end = UINT64_MAX;  ///< none was made after
 };
 
@@ -94,13 +94,13 @@ class RawLog {
     size_t begin = 0;
     size_t end = 0;
     bool sound = true;
-    bool unsealed = false;            ///< the last record, which was still to be sealed
+    bool unsealed = false;            ///< the last record, which the checksum does not cover yet
     std::vector<uint32_t> good = {};  ///< bytes from the stretch's begin, ascending
   };
 
-  /// A walk over the records; pads are skipped, and what a record tells of later moments comes as
-  /// records of their own. What the thread was in at last comes behind all others, with the time at
-  /// which it began. Copy it to look ahead.
+  /// A walk over the records; pads are skipped, and later moments noted in a record come as records
+  /// of their own. The thread's open states come behind all others, with the time at which they
+  /// began. Copy the cursor to look ahead.
   class Cursor {
    public:
     explicit Cursor(const RawLog& log) : log_(&log) {}
@@ -121,9 +121,9 @@ class RawLog {
     const RawLog* log_;
     size_t stretch_ = 0;
     size_t offset_ = 0;      ///< in the stretch; of one that is not sound, in its `good`
-    size_t open_ = 0;        ///< of what the thread is in, behind all stretches
+    size_t open_ = 0;        ///< next open state, behind all stretches
     RawRecord noted_;        ///< the newest record, which may note later moments
-    unsigned later_ = 0;     ///< how many of them have come
+    unsigned later_ = 0;     ///< how many of those moments have come
     uint64_t lone_[2] = {};  ///< words of an implicit task so noted
     uint64_t skipped_ = 0;
     bool damaged_ = false;
@@ -141,7 +141,7 @@ class RawLog {
   /// When the last of the records that are sound was made; 0: there are none.
   uint64_t newest_ticks() const;
   bool is_sound() const;
-  /// Until then, of stretches that are not sound nothing is used.
+  /// Until this is called, stretches that are not sound are not used.
   void salvage(const RecordBounds& bounds);
 
  private:
@@ -158,20 +158,20 @@ class RawLog {
 };
 
 inline constexpr int kUnknownKind = -1;
-/// Words that a record of this kind has at least.
+/// Minimum number of words of a record of this kind.
 int words_of(trace::RawKind kind);
 
 struct RawProcessFolder {
   GuardedPath folder;
   trace::RawProcess process{};
   std::vector<RawLog> logs;         ///< by thread number; empty logs are left out
-  std::vector<RawLog> device_logs;  ///< of no thread: what devices did
-  std::vector<RawLog> watch_logs;   ///< likewise: where threads were seen to sleep
+  std::vector<RawLog> device_logs;  ///< logs of no thread: activity of devices
+  std::vector<RawLog> watch_logs;   ///< logs of no thread: where threads were seen to sleep
   std::vector<GuardedPath> maps;    ///< the most complete first
 };
 
 /// The processes under `raw`, in order of their start; checked on `threads` threads (0: all cores).
-/// What cannot be read is counted and left out.
+/// Unreadable parts are counted and left out.
 std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses,
                                        unsigned threads = 1);
 

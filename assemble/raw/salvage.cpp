@@ -16,7 +16,7 @@ using trace::RawHeader;
 using trace::RawKind;
 
 constexpr size_t kWord = sizeof(uint64_t);
-/// A last record may lie so far beyond what is known, as a part of all that.
+/// A last record may lie this part of the known life beyond it.
 constexpr uint64_t kFarther = 16;
 
 /// Their times are those of the record before, if any.
@@ -27,11 +27,11 @@ bool is_definition(RawKind kind) {
 struct Candidate {
   uint32_t at = 0;
   uint64_t ticks = 0;
-  uint64_t later = 0;  ///< it tells of that moment, too
+  uint64_t later = 0;  ///< a later moment noted in it
   RawKind kind = RawKind::none;
 };
 
-/// Gathers the latest moment that a record tells of besides its time.
+/// Gathers the latest moment noted in a record besides its time.
 struct LatestMoment {
   uint64_t time;
   uint64_t latest = 0;
@@ -39,7 +39,7 @@ struct LatestMoment {
   void note(uint32_t ticks) { latest = std::max(latest, time + ticks); }
 };
 
-/// The moment, besides its time, that a record tells of; the same if it tells of none.
+/// The latest moment noted in a record; its own time if there is none.
 uint64_t later_moment(const RawHeader& header, const uint64_t* words) {
   LatestMoment found{header.time};
   switch (header.kind) {
@@ -87,8 +87,8 @@ class Salvager {
 
   bool is_within(uint64_t ticks) const { return ticks >= bounds_.begin && ticks <= bounds_.end; }
 
-  /// Bytes of what begins here if it may be a record. `strictly`: in the middle of nowhere, where
-  /// more must speak for it.
+  /// Size of the record that begins here, if it may be one. `strictly`: without a neighbour to
+  /// confirm it, more must match.
   std::optional<size_t> record_at(size_t at, bool strictly) const {
     if (at + sizeof(RawHeader) > window_.size()) return std::nullopt;
     const RawHeader header = header_at(at);
@@ -161,7 +161,7 @@ class Salvager {
                   [&](const Candidate& one) { return !kept[i++] && !is_definition(one.kind); });
   }
 
-  /// A time that is too late by far has nothing behind it that would contradict it.
+  /// A time that is far too late has no later record that would contradict it.
   void drop_far_ends() {
     for (size_t i = candidates_.size(); i-- > 0;) {
       if (is_definition(candidates_[i].kind)) continue;
@@ -174,7 +174,7 @@ class Salvager {
     }
   }
 
-  /// What a record tells of has happened before the next is made.
+  /// Moments noted in a record lie before the next record is made.
   void drop_overlong() {
     uint64_t next = bounds_.known;
     for (size_t i = candidates_.size(); i-- > 0;) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is told between a call's enter and its leave belongs to that call. Numbers of queues are the
+// Records between a call's enter and its leave belong to that call. Numbers of queues are the
 // process's.
 #include "assemble/records/device_records.h"
 
@@ -84,8 +84,8 @@ void DeviceRecords::tell_runtime_times() {
   }
 }
 
-/// The last that its queue finished in that time. It is not told what the host waited for, only
-/// until when.
+/// The last operation that its queue finished in that time. The record has only the end of the
+/// host's wait, not its reason.
 trace::OperationNumber DeviceRecords::made_room(const RuntimeTime& time) const {
   const DeviceOp* last = nullptr;
   for (const DeviceLane& lane : state_.process.devices.lanes) {
@@ -105,7 +105,7 @@ const DeviceCall* DeviceRecords::recorded(uint64_t number) const {
   return call != state_.process.devices.calls.end() ? &call->second : nullptr;
 }
 
-/// What a call waited for is known, or not; `confirmed`: the runtime's record says the same.
+/// Counts whether the object of a call's wait is known; `confirmed`: the runtime's record agrees.
 void DeviceRecords::judged(bool is_known, bool confirmed) {
   if (!is_known) {
     state_.losses.add(LossKind::device_waits_unknown);
@@ -128,7 +128,7 @@ bool DeviceRecords::waits_for_device(const raw::device_wait& told, trace::Device
   return true;
 }
 
-/// By the call's name, where the queue is not told: which one, its record has to tell.
+/// By the call's name; if the call does not name the queue, the runtime's record must.
 bool DeviceRecords::waits_for_queue(const raw::device_wait& told, trace::DeviceWait& wait) {
   wait.queue = queue_of(told.place);
   if (wait.queue != trace::kNoDeviceQueue || told.number == 0) return true;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What host threads do for devices: calls of a device's runtime, with the operations that they hand
-// over and wait for.
+// Work of host threads for devices: calls of a device's runtime, with the operations that they
+// submit and wait for.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ class DeviceRecords {
   void start_up(const RawRecord& record);
   void start_up(Time begin, Time end);
   void tell_launch();
-  /// The time that the runtime took while it handed over the operation at hand.
+  /// Emits the time that the runtime took while it submitted the current operation.
   void tell_runtime_times();
   trace::OperationNumber made_room(const RuntimeTime& time) const;
   bool waits_for_device(const raw::device_wait& told, trace::DeviceWait& wait);
@@ -42,13 +42,14 @@ class DeviceRecords {
 
   ThreadState& state_;
   std::map<uint16_t, RegionId> calls_;
-  std::optional<Time> since_;  ///< when the call began whose enter comes next
-  Time entered_;               ///< the call at hand
-  /// Told once what it waits for, which follows it, is known.
+  std::optional<Time> since_;  ///< begin of the call whose enter comes next
+  Time entered_;               ///< enter time of the current call
+  /// The launch, emitted once its dependences, which follow it, are known.
   std::optional<trace::DeviceLaunch> launch_;
   Time launched_;
   std::vector<trace::OperationNumber> after_;
-  trace::OperationNumber room_ = trace::OperationNumber::none;  ///< whose end made room for it
+  trace::OperationNumber room_ = trace::OperationNumber::none;  ///< operation whose end made room
+                                                                ///< for it
 };
 
 }  // namespace culprit::assemble

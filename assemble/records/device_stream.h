@@ -19,7 +19,7 @@ std::vector<DeviceClock> device_clocks(const ProcessDevices& devices, const Cloc
 struct LaneResult {
   uint64_t events = 0;
   uint64_t before_launch = 0;   ///< began before the call that handed them over
-  uint64_t without_launch = 0;  ///< nobody knows that call
+  uint64_t without_launch = 0;  ///< operations whose call is unknown
 };
 
 LaneResult play_lane(const DeviceLane& lane, const ProcessContext& process, trace::EventSink& sink);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A call is an enter, what it did, and a leave; a call that was left by longjmp or an exception is
+// A call is an enter, its facts, and a leave; a call that was left by longjmp or an exception is
 // closed by the next one outside of it. Peers and roots are checked against the communicator, so
-// that no event refers to a rank that is not there.
+// that no event refers to a rank that does not exist.
 #include "assemble/records/mpi_records.h"
 
 #include <algorithm>
@@ -190,7 +190,7 @@ void MpiRecords::tests(const RawRecord& record) {
                        between <= kLoopAlone_ns * static_cast<double>(tests.count);
   const Time begin = polling ? first : std::max(first, last - inside);
   timeline.drop_samples(begin);
-  // Functions that asked in turn stand one behind the other, each as long as its part of the tests.
+  // The testing functions are placed one behind the other, each as long as its part of the tests.
   const std::vector<Asked> all = asked(record);
   const double share = static_cast<double>((last - begin).nanos()) /
                        std::max(static_cast<double>(tests.inside), 1.0);
@@ -205,7 +205,7 @@ void MpiRecords::tests(const RawRecord& record) {
   }
 }
 
-/// Which functions asked, from where, and for how long. Records may be damaged.
+/// The functions that tested, from where, and for how long. Records may be damaged.
 std::vector<MpiRecords::Asked> MpiRecords::asked(const RawRecord& record) {
   const auto first = record.as<raw::mpi_tests>();
   std::vector<Asked> all{{first.name, first.path, first.inside}};

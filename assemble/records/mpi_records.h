@@ -18,9 +18,9 @@ class MpiRecords {
  public:
   explicit MpiRecords(ThreadState& state) : state_(state) {}
   void see(const RawRecord& record);
-  /// The call at hand did not return: what it was to tell never came.
+  /// The current call did not return: its facts never came.
   void could_not_return() { promises_.saw_unanswered(); }
-  /// Counts what was promised and is not there.
+  /// Counts promised records that are missing.
   void finish();
 
  private:
@@ -28,7 +28,7 @@ class MpiRecords {
   void leave(const RawRecord& record);
   void leave_abandoned_call(Time time);
   void tests(const RawRecord& record);
-  /// A function that asked, of an mpi_tests record.
+  /// A testing function in an mpi_tests record.
   struct Asked {
     uint16_t name;
     uint32_t path;
@@ -36,7 +36,7 @@ class MpiRecords {
   };
   static std::vector<Asked> asked(const RawRecord& record);
   void fact(const RawRecord& record);
-  /// The communicator, or none (counted) if what happens in it cannot be told.
+  /// The communicator, or none (counted) if its members are unknown.
   CommId comm_of(const RawRecord& record);
   bool is_peer(int32_t peer, CommId comm);
   /// `told`: mpi_send, mpi_recv or the like.

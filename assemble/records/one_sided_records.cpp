@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Operations under way are kept by window and target until something completes them: a flush, an
-// unlock, a fence, or their own request.
+// Operations under way are kept by window and target until a flush, an unlock, a fence, or their
+// own request completes them.
 #include "assemble/records/one_sided_records.h"
 
 namespace culprit::assemble {
@@ -21,7 +21,8 @@ constexpr uint64_t kOwnIds = uint64_t{1} << 63;
 
 constexpr uint16_t kAssertions = 0x1f;
 
-/// A value of the enumeration that ends with `last`; what lies beyond is damage, and becomes it.
+/// A value of the enumeration that ends with `last`; values beyond it come from damage, and become
+/// `last`.
 template <class Enum>
 Enum checked(Enum value, Enum last) {
   return value <= last ? value : last;

@@ -44,8 +44,8 @@ class OneSidedRecords {
   void lock(const raw::rma_lock& told, Time time, WindowId window);
   void sync(const raw::rma_sync& told, Time time, WindowId window);
 
-  /// Completes what is under way with `target` (none: with all), at the origin and, if `remote`, at
-  /// the target.
+  /// Completes operations under way with `target` (none: with all), at the origin and, if `remote`,
+  /// at the target.
   void complete(Time time, WindowId window, std::optional<uint32_t> target, bool remote);
   WindowId window_of(const RawRecord& record);
   trace::EventSink& sink() { return state_.timeline.sink(); }

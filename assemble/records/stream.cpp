@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Records come in the order of time, but for those that were noted aside; each goes to the class of
-// its group. What is open at the end is closed, in the order of its nesting.
+// Records come in the order of time, except for noted moments; each goes to the class of its group.
+// Constructs open at the end are closed, in the order of their nesting.
 #include "assemble/records/stream.h"
 
 #include <algorithm>
@@ -130,7 +130,7 @@ class Stream {
     ++next_pause_;
   }
 
-  /// Each call of MPI is a visit of its own, so that what it says has a begin and an end.
+  /// Each call of MPI is a visit of its own, so that its facts have a begin and an end.
   void split_pause(Time time, bool in_call) {
     Timeline& timeline = state_.timeline;
     timeline.leave(time, timeline.innermost());
@@ -156,7 +156,7 @@ class Stream {
     }
   }
 
-  /// What was switched after this thread's last record.
+  /// Plays the switches after this thread's last record.
   void end_pauses(Time end) {
     in_call_ = false;
     const std::vector<Pause>& pauses = state_.process.pauses;
@@ -173,8 +173,8 @@ class Stream {
     }
   }
 
-  /// A thread of a pool that waited for work when the process ended: it did nothing more, and
-  /// nobody waited for it, since then.
+  /// A thread of a pool that waited for work when the process ended: since then it did nothing
+  /// more, and no thread waited for it.
   void end_in_wait(Time since) {
     Timeline& timeline = state_.timeline;
     const bool may_rest = log_.thread() != 0 && state_.process.has_end() && !off_;

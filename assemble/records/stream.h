@@ -3,7 +3,7 @@
 
 // One thread's records become one location's events. Each programming model's records have a file
 // of their own (mpi_records, openmp/records), and so have those of the thread itself
-// (thread_records); what they share is the ThreadState.
+// (thread_records); they share the ThreadState.
 #pragma once
 
 #include <cstdint>

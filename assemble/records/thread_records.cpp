@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A thread's log may go on with another thread of the program's when the one before has ended.
-// Where the program's own threads waited for each other is a call of its own in the timeline, under
-// the system call's name; where something else kept them, a part of the function that called. Their
-// samples from there are dropped.
+// A thread's log may be continued by another thread of the program's when the first has ended. A
+// wait of the program's own threads for each other is a call of its own in the timeline, under the
+// system call's name; any other wait is a part of the function that called. Samples from there are
+// dropped.
 #include "assemble/records/thread_records.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using trace::RawKind;
 
 namespace {
 
-/// The function that a program calls in its source: headers put others in their place.
+/// The function that a program calls in its source: headers replace it by others.
 std::string_view plain_call(std::string_view name) {
   if (name.starts_with("__")) name.remove_prefix(2);
   if (name.ends_with("_chk")) name.remove_suffix(4);
@@ -29,7 +29,7 @@ std::string_view plain_call(std::string_view name) {
   return name;
 }
 
-/// What a call slept on that nobody who is recorded let go on, where the call does not say it.
+/// The object of a sleep that no recorded thread ended, if the call does not show it.
 const char* on_what(uint64_t object) {
   switch (trace::kind_of(object)) {
     case trace::ObjectKind::pipe:
@@ -79,8 +79,8 @@ void ThreadRecords::begin_program() {
   state_.timeline.enter(state_.process.time(start), Level::root, program_region());
 }
 
-/// The outermost function of the first call path: main, or Fortran's program. Samples may find what
-/// runs before that: Python executes its own programs first.
+/// The outermost function of the first call path: main, or Fortran's program. Samples may find
+/// earlier code: Python executes its own programs first.
 RegionId ThreadRecords::program_region() {
   Paths paths(state_.process.code, state_.process.regions);
   auto cursor = log_.cursor();
@@ -115,7 +115,7 @@ void ThreadRecords::see_sample(const RawRecord& record) {
                          uint64_t{1} + sample.missed);
 }
 
-/// What the collector tells of itself, and of its counters.
+/// The collector's records about itself, and about its counters.
 void ThreadRecords::see_measurement(const RawRecord& record) {
   switch (record.kind) {
     case RawKind::sampling_period:
@@ -201,7 +201,8 @@ void ThreadRecords::see_blocked(const RawRecord& record) {
   timeline.leave(end, depth);
 }
 
-/// What is its process's own is taken for awaited whoever ends it: replay counts what nobody does.
+/// A process's own object counts as awaited, whichever thread ends the wait: replay counts waits
+/// that none ends.
 bool ThreadRecords::is_ended_by_somebody(uint64_t object, Time begin, Time end) const {
   if (object == 0 || !trace::is_of_node(object)) return object != 0;
   const ProcessContext& process = state_.process;
@@ -241,7 +242,7 @@ void ThreadRecords::see_asleep(const PartAsleep& part, bool while_off) {
   const Time begin = state_.process.time(part.begin), end = state_.process.time(part.end);
   timeline.drop_samples(begin);
   UserPath path = state_.paths.path_of(*sleep.path);
-  if (!sleep.call.empty()) path.leave_library();  // what it slept in says more
+  if (!sleep.call.empty()) path.leave_library();  // the file it slept on says more
   timeline.observe(begin, path);
   if (sleep.call.empty()) return timeline.stay(end);
   const size_t depth = timeline.stack().size();

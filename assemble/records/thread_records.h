@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The records that belong to no programming model: call paths and names, samples, where a thread
-// began, slept and ended, and what the collector tells of itself.
+// began, slept and ended, and the collector's own.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ class NamedFiles {
 
 class ThreadRecords {
  public:
-  /// `log` is the one whose records come.
+  /// `log` is the one whose records are played.
   ThreadRecords(const RawLog& log, ThreadState& state) : log_(log), state_(state) {}
 
   /// The thread that runs main is in it from the beginning, so that its whole time is covered.
@@ -38,8 +38,8 @@ class ThreadRecords {
   /// Of the groups definitions, samples, measurement and other.
   void see(const RawRecord& record);
 
-  /// A sleep of which the thread itself says nothing. In calls that it knows itself it is no news
-  /// where it slept.
+  /// A sleep that the thread itself did not record. In calls that it recorded itself the place of a
+  /// sleep is already known.
   void see_asleep(const PartAsleep& part, bool while_off);
 
   /// Of a sample; the earliest time if there was none.

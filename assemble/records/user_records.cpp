@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A function that is left without an end is told by its frame: it lies deeper in the stack than the
-// next one that is entered. Ends without a begin are counted.
+// A function that is left without an end is noticed by its frame: it lies deeper in the stack than
+// the next one that is entered. Ends without a begin are counted.
 #include "assemble/records/user_records.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ void UserRecords::region_leave(const RawRecord& record) {
     if (timeline.stack()[i].level != Level::region || timeline.stack()[i].region != left) continue;
     return timeline.leave(state_.time(record), i);
   }
-  // Where recording was off, begins are missing by right.
+  // After a pause of recording, missing begins are expected.
   state_.losses.add(LossKind::user_regions_without_begin, state_.process.pauses.empty() ? 1 : 0);
 }
 
@@ -145,7 +145,7 @@ UserPath UserRecords::path_to(uint64_t caller) {
 
 /// Or the caller has been reached along another way than the one that is known.
 bool UserRecords::holds_open_functions(const UserPath& path) const {
-  if (path.in_construct) return true;  // they are outside of what the path tells
+  if (path.in_construct) return true;  // they are outside of the part that the path covers
   auto at = path.frames.begin();
   for (const Timeline::Entry& entry : state_.timeline.stack()) {
     if (entry.level != Level::function) continue;

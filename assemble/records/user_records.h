@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the program told of itself, as events: its regions, phases and iterations, and functions
-// that were compiled with -finstrument-functions. Ends may be missing (longjmp, exceptions) or come
-// without a begin (it lay before the recording).
+// The program's own records, as events: its regions, phases and iterations, and functions that were
+// compiled with -finstrument-functions. Ends may be missing (longjmp, exceptions) or come without a
+// begin (it lay before the recording).
 #pragma once
 
 #include <unordered_map>

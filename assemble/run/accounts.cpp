@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads are surveyed in parallel; what they found is added up by process afterwards, in the order
-// of their numbers, so that nothing depends on who was faster.
+// Threads are surveyed in parallel; their results are added up by process afterwards, in the order
+// of their numbers, so that the result does not depend on timing.
 #include "assemble/run/accounts.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ double ns_per_tick(const trace::RawProcess& process) {
   return ticks > 0 ? static_cast<double>(ns) / static_cast<double>(ticks) : 1;
 }
 
-/// What decides whether a thread is a location.
+/// The facts that decide whether a thread becomes a location.
 struct LogFacts {
   uint32_t tid = 0;
   bool acts = false;
@@ -56,8 +56,8 @@ struct LogFacts {
   uint64_t on_core_ns = 0;  ///< as it said itself
 };
 
-/// Of a thread that a library made for itself: it worked for so little of the run that it is a
-/// worker by chance, and nobody waited for it. As a location it would be one that idles all along.
+/// Whether this is a library's own thread that worked for so little of the run that it is a worker
+/// by chance, and that no thread waited for. As a location it would seem to idle all along.
 bool is_idle_helper(const LogFacts& thread, const std::map<uint32_t, TaskUse>& tasks,
                     const trace::RawProcess& process) {
   constexpr double kWorks = 0.02;
@@ -72,7 +72,7 @@ bool is_idle_helper(const LogFacts& thread, const std::map<uint32_t, TaskUse>& t
   return static_cast<double>(worked_ns) < kWorks * life_ns;
 }
 
-/// What another one saw of its sleeps, it knows nothing of.
+/// Adds sleeps that another thread saw, which are not in its own records.
 void add_seen_asleep(const Sleepers& sleepers, const RawLog& log, const trace::RawProcess& process,
                      ThreadSurvey& thread) {
   uint64_t& blocked = thread.core_use.blocked_ticks;

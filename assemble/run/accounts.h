@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a first walk over all logs of a run finds, added up by process.
+// The results of a first walk over all logs of a run, added up by process.
 #pragma once
 
 #include <map>

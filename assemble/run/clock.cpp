@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Nodes get their line one by one, through their meetings with nodes whose lines are drawn already.
-// One that was compared with nobody keeps its system's own clock, and is counted.
+// Nodes get their line one by one, through their comparisons with nodes whose lines are drawn
+// already. A node that was not compared with any other keeps its system's own clock, and is
+// counted.
 #include "assemble/run/clock.h"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ std::map<NodeKey, Node> group_by_node(const std::vector<RawProcessFolder>& proce
   return nodes;
 }
 
-/// Nanoseconds a tick: from CLOCK_MONOTONIC, which no one sets back.
+/// Nanoseconds a tick: from CLOCK_MONOTONIC, which is never set back.
 double slope_of(const Node& node, Losses& losses) {
   const uint64_t ticks = node.last.ticks - node.first.ticks;
   if (ticks > 0 && node.last.monotonic_ns > node.first.monotonic_ns) {

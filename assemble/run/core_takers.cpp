@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Processes' readings come about once a second, and not at the moments at which the machine was
-// looked at: between two of them it is taken to go on evenly.
+// Processes' readings come about once a second, at other moments than the looks at the machine:
+// between two readings use is assumed to be even.
 #include "assemble/run/core_takers.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace {
 using machine::Interval;
 using machine::MachineUse;
 
-/// Of so many parts of the run it is said what each process had.
+/// The number of parts of the run for which each process's core use is given.
 constexpr size_t kParts = 32;
-/// Who lacked less of what it wanted has no such rows.
+/// A process that lacked less than this share of the time it wanted has no such rows.
 constexpr double kWorthRows = 0.05;
-/// At most so many rows of a node are kept.
+/// Limit on rows of a node.
 constexpr size_t kMostTakers = 8;
 
-/// What a process had until then, on the axis of the run.
+/// A process's use up to a time on the run's axis.
 struct Point {
   double ns = 0;
   double on_core_ns = 0;
@@ -142,8 +142,8 @@ class Sharing {
     found.time_s += time_ns * 1e-9;
   }
 
-  /// By the CPU time of each. The system counts it in ticks, and so a little more may be seen of
-  /// them than they can have had.
+  /// By the CPU time of each. The system counts it in ticks, so the sum may slightly exceed the
+  /// time that they can have had.
   void add_others(const Interval& interval, double cpu_ns, double time_ns) {
     double named_ns = 0;
     for (const machine::ProcessUse& other : interval.others) {
@@ -185,7 +185,7 @@ bool is_on(const trace::RawProcess& process, const MachineUse& machine) {
   return process.host == machine.host && process.boot_id == machine.boot_id;
 }
 
-/// When it was by the clock that machines are watched by.
+/// The time on the clock by which machines are watched.
 double axis_ns(const RawProcessFolder& folder, const Clock& clock, size_t index, uint64_t ns) {
   const trace::RawClockPair& known = folder.process.last;
   return static_cast<double>(clock.time(index, known.ticks).nanos()) +
@@ -209,7 +209,7 @@ std::vector<CoreTaker> takers_of(const std::vector<RawProcessFolder>& folders,
   return share_out(machine, demands);
 }
 
-/// Of nodes that nobody watched it is known that they lacked cores, and no more.
+/// For nodes that no process watched it is only known that they lacked cores.
 void add_unwatched(const std::vector<RawProcessFolder>& folders,
                    const std::vector<MachineUse>& machines, std::vector<CoreTaker>& takers) {
   std::map<std::string, double> lacks_s;

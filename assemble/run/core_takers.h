@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Who had the cores that threads of the run lacked: what its processes say of themselves
-// (RawKind::cores_had), held against what was seen on their machines meanwhile
-// (assemble/machine/). In each interval the time without a core is shared out, in this order, as
-// far as it goes: what a quota withheld, what the hypervisor took, CPU time of other programs, of
-// helpers; of the rest, what a process wanted beyond the few cores that it may use is its binding,
-// and the others are too many themselves.
+// Which other load had the cores that threads of the run lacked: the data of the run's processes
+// (RawKind::cores_had), compared with looks at their machines (assemble/machine/). In each interval
+// the time without a core is attributed, in this order, until none is left: to a quota, to the
+// hypervisor, to CPU time of other programs, to helpers; of the rest, the time that a process
+// wanted beyond the few cores that it may use is due to its binding, and the remainder to too many
+// threads of the run.
 #pragma once
 
 #include <vector>
@@ -19,14 +19,14 @@
 
 namespace culprit::assemble {
 
-/// What the processes of one machine had and wanted while it was watched, in one interval of it.
+/// Cores that the processes of one machine had and wanted, in one interval of watching it.
 struct ProcessDemand {
   double on_core_ns = 0;
   double without_ns = 0;
   uint64_t cores = 0;  ///< that it may use; 0: unknown
 };
 
-/// Of one node; who took most first.
+/// The takers of one node; the largest first.
 std::vector<CoreTaker> share_out(const machine::MachineUse& machine,
                                  const std::vector<std::vector<ProcessDemand>>& by_interval);
 

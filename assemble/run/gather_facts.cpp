@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One function for each thing that a reader should know, each of which adds its sentence or its
+// One function for each fact that a reader should know, each of which adds its sentence or its
 // loss; gather_facts() at the end is the list of them.
 #include "assemble/run/gather_facts.h"
 
@@ -66,7 +66,7 @@ void count_losses(const RawProcess& process, const Survey& survey, Losses& losse
 bool ended_early(const RawProcess& process) {
   // It cannot be known of those that stopped recording before.
   if (process.stopped_at_limit != 0 || process.confined_samplers != 0) return false;
-  // After MPI_Finalize a process may end as it likes (_exit does not tell).
+  // After MPI_Finalize a process may end in any way (_exit is not recorded).
   const bool uses_mpi = process.world_rank >= 0;
   return uses_mpi ? process.finalized == 0 : process.ended == 0;
 }
@@ -124,7 +124,7 @@ void note_end_in_sample(const std::vector<RawProcessFolder>& folders, RunFacts& 
   }
 }
 
-/// Of processes that did not end in order, what they had not written yet is missing.
+/// For processes that did not end in order, records not yet written are missing.
 void note_written_behind(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
   uint64_t count = 0, refusal = 0;
   for (const RawProcessFolder& folder : folders) {
@@ -140,7 +140,7 @@ void note_written_behind(const std::vector<RawProcessFolder>& folders, RunFacts&
       std::generic_category().message(static_cast<int>(refusal)), count, folders.size()));
 }
 
-/// What users call that which a function of libgomp stands for.
+/// The users' term for the feature that a function of libgomp implements.
 std::string_view feature_of(std::string_view function) {
   struct Family {
     std::string_view prefix;
@@ -169,7 +169,7 @@ std::string_view feature_of(std::string_view function) {
   return function.ends_with("_8_") ? "8-byte default integers" : "a function of libgomp";
 }
 
-/// From so many tasks a second on, each costs a microsecond or so of every hundred.
+/// From this number of tasks a second on, each costs a microsecond or so of every hundred.
 constexpr uint64_t kTaskHeavy = 10'000;
 
 uint64_t most_tasks_a_second(const std::vector<RawProcessFolder>& folders,

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the measurement says of itself: its cost, its losses, and what the reader must know.
+// The measurement's facts about itself: its cost, its losses, and notes for the reader.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace culprit::assemble {
 
-/// Adds to `facts` what the process folders and accounts (both by folder) tell.
+/// Adds the facts of the process folders and accounts (both by folder) to `facts`.
 void gather_facts(const std::vector<RawProcessFolder>& folders,
                   const std::vector<ProcessAccount>& accounts, const Processes& processes,
                   const Clock& clock, RunFacts& facts);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The locations to be: the threads of each process, and behind them the lanes of its devices. A
-// rank that left nothing has one all the same.
+// The future locations: the threads of each process, and behind them the lanes of its devices. A
+// rank without records has one all the same.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,8 @@
 
 namespace culprit::assemble {
 
-/// What one process's numbers mean. Ids are `none` where the communicator's members are not known.
+/// The meaning of one process's numbers. Ids are `none` where the communicator's members are not
+/// known.
 struct LocalObjects {
   struct FileOn {
     FileId file;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which cores each process had, and how long its threads had none: what the collector read from the
-// system (collector/recorder/core_use.h), put together by node.
+// Which cores each process had, and how long its threads had none: the collector's readings from
+// the system (collector/recorder/core_use.h), put together by node.
 #pragma once
 
 #include <vector>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A process that spins writes samples all the while; one that sleeps writes nothing. So the end is
-// the mark of whoever started the run, if it is later than all records.
+// the mark of the starter of the run, if it is later than all records.
 #include "assemble/run/run_end.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr int64_t kLongest = int64_t{400} * 24 * 3600 * 1'000'000'000;
 
 /// Signs of life come after each 0.1 s that a thread computes, and so later on a busy machine.
 constexpr Duration kSignsApart = Duration::from_nanos(1'000'000'000);
-/// Whoever shows no sign for longer sleeps. No launcher takes so long to notice that ranks died.
+/// A process without signs for longer sleeps. No launcher takes so long to notice that ranks died.
 constexpr Duration kSlowLauncher = Duration::from_nanos(30'000'000'000);
 
 /// When the mark was made.

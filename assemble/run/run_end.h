@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Until when a run lasted whose processes did not come to their end. A process that waits writes
-// nothing: the run lasted until whoever started it saw it end, or last saw it run (trace/raw/raw.h,
-// RawHeartbeat). Launchers may need seconds to notice that ranks have died. But if a process spins
-// as it waits, its sampling timer notes now and then that it lives: where one had done so for long,
-// and the launcher came seconds later, the last of these moments is when it died.
+// When a run ended whose processes did not come to their end. A waiting process writes nothing: the
+// run lasted until its starter saw it end, or last saw it run (trace/raw/raw.h, RawHeartbeat).
+// Launchers may need seconds to notice that ranks have died. But if a process spins as it waits,
+// its sampling timer notes now and then that it lives: where one had done so for long, and the
+// launcher came seconds later, the last of these moments is when it died.
 #pragma once
 
 #include <optional>

@@ -48,7 +48,7 @@ class Numbers {
   std::unordered_map<uint64_t, std::string> names_;
 };
 
-/// Until when the thread was busy with what the record tells.
+/// Until when the thread was busy with the activity of this record.
 uint64_t end_of(const RawRecord& record) {
   if (record.kind == RawKind::blocked) return record.as<raw::blocked>().until;
   if (record.kind == RawKind::mpi_tests) return record.as<raw::mpi_tests>().until;
@@ -105,7 +105,7 @@ void Sleepers::add_addresses(std::unordered_set<uint64_t>& to) const {
   for (const std::vector<uint64_t>& path : paths_) to.insert(path.begin(), path.end());
 }
 
-/// Whose the log is is told by a record, unless it is the first thread's.
+/// A record names the thread that the log belongs to, unless it is the first thread.
 SleepsBetween::SleepsBetween(const RawLog& log, const trace::RawProcess& process,
                              const Sleepers& all)
     : all_(all) {

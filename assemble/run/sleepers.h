@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where threads slept, as another one saw it from beside (RawKind::seen_asleep). It looked now and
-// then, so both ends are as far apart as they may be; what the thread itself recorded tells better.
+// Where threads slept, as the watcher thread saw it (RawKind::seen_asleep). It looked now and then,
+// so both ends are as far apart as they may be; the thread's own records are more precise.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ struct SeenAsleep {
 /// Those of a process. MT: read only once read.
 class Sleepers {
  public:
-  /// Adds what a log of no thread tells.
+  /// Adds the sleeps in a log of no thread.
   void read(const RawLog& log);
   /// Of the thread with this number of the system's, in order of time.
   std::span<const SeenAsleep> of(uint32_t tid) const;
-  /// In ticks; what is told twice counts once.
+  /// Total length in ticks; a sleep that is recorded twice counts once.
   uint64_t length_of(uint32_t tid) const;
   /// All return addresses.
   void add_addresses(std::unordered_set<uint64_t>& to) const;
@@ -50,14 +50,15 @@ struct PartAsleep {
   uint64_t begin, end;  ///< ticks
 };
 
-/// Walks along a thread's records, of which a log may have several threads', one after the other.
+/// Walks along a thread's records. A log may have the records of several threads, one after the
+/// other.
 class SleepsBetween {
  public:
   SleepsBetween(const RawLog& log, const trace::RawProcess& process, const Sleepers& all);
 
-  /// What lies before the record, which comes next.
+  /// The sleeps before `record`, which comes next.
   std::vector<PartAsleep> before(const RawRecord& record);
-  /// What lies behind the last record, until `ticks`.
+  /// The sleeps behind the last record, until `ticks`.
   std::vector<PartAsleep> rest(uint64_t ticks);
 
  private:
@@ -67,7 +68,8 @@ class SleepsBetween {
   const Sleepers& all_;
   std::span<const SeenAsleep> sleeps_;
   size_t next_ = 0;
-  uint64_t awake_ = 0;  ///< the thread was, then: in its last record, or at the end of a sleep
+  uint64_t awake_ = 0;  ///< ticks of a moment when the thread was awake: its last record, or the
+                        ///< end of a sleep
 };
 
 }  // namespace culprit::assemble

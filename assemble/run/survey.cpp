@@ -77,7 +77,7 @@ class Surveyor {
   }
 
  private:
-  /// Others may wait for it, however little time it takes.
+  /// Other threads may wait for such an act, however little time it takes.
   static bool is_act_of_program(RawGroup group) {
     return group == RawGroup::mpi || group == RawGroup::one_sided || group == RawGroup::files ||
            group == RawGroup::openmp || group == RawGroup::devices || group == RawGroup::device_log;
@@ -113,8 +113,8 @@ class Surveyor {
     if (path.parent < path.path) paths_[path.path] = {path.parent, path.address};
   }
 
-  /// Frames between an instrumented function and the next one further out are known from whatever
-  /// call path has both.
+  /// Finds the frames between an instrumented function and the next one further out, from any call
+  /// path that has both.
   void find_callers() {
     constexpr size_t kMost = 16;
     if (callers_.empty()) return;
@@ -165,7 +165,8 @@ class Surveyor {
     }
   }
 
-  /// Parts of a set follow each other; one that lacks its end is forgotten, and told by its users.
+  /// Parts of a set follow each other; one that lacks its end is dropped, and the collectives that
+  /// use it report that.
   void see_rank_set(const RawRecord& record) {
     const auto part = record.as<raw::mpi_rank_set>();
     const auto words = record.rest_of<raw::mpi_rank_set>();

@@ -26,8 +26,8 @@ struct CriticalPlace {
 };
 
 struct CriticalPath {
-  /// In time order; neighbours of one location and call path are one. On rank 0 the whole path, on
-  /// others nothing.
+  /// The path's segments in time order; adjacent segments of one location and call path are merged.
+  /// Rank 0 has the whole path, other ranks have none.
   Column<PathSegment> segments;
   std::vector<CriticalPlace> places;  ///< of this rank's locations, by location and call path
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two walks over all waits: the first finds whose waits to count steps by, the second adds up. Sums
-// are made in the order of locations, and then of ranks.
+// Two walks over all waits: the first finds the waiting call whose visits define the steps, the
+// second adds up costs by step. Sums are made in the order of locations, and then of ranks.
 #include "blame/when/cost_series.h"
 
 #include <algorithm>
@@ -166,7 +166,7 @@ class Courses {
     return most;
   }
 
-  /// By row, then by step and location.
+  /// Returns the costs of each row, by step and location.
   std::vector<StepCost> sum_steps() const {
     std::vector<StepCost> costs =
         of_all_locations<StepCost>([&](LocationId late) { return steps_of(late); });

@@ -28,7 +28,7 @@ struct Loop {
 using Loops = std::map<std::string, Loop>;
 
 void add_visits(const replay::Run& run, LocationId id, Loops& loops) {
-  std::map<RegionId, std::map<int64_t, Time>> seen;  // and until which time they were seen
+  std::map<RegionId, std::map<int64_t, Time>> seen;  // its end so far, by region and iteration
   for (const replay::StageVisit& visit : run.at(id).stages) {
     const trace::Region& region = run.regions[visit.region.index()];
     if (region.role != trace::RegionRole::iteration) continue;

@@ -94,7 +94,8 @@ Result<Distribution> parse_distribution(std::string_view text);
 /// The same with a frequency: exponential(10us)@1kHz. Error: a sentence.
 Result<Noise> parse_noise(std::string_view text);
 
-/// As parse_distribution reads it; measured ones by their number of samples, mean and largest.
+/// Returns the text that parse_distribution reads; for measured distributions, their number of
+/// samples, mean and maximum.
 std::string to_text(const Distribution& distribution);
 
 }  // namespace culprit::predict

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The activities of one location: stretches of time at one call path, which tile its life. Two
-// columns, twelve bytes each; where one ends the next begins, and the last ends with the run. Waits
-// are not carved out of them: they are a list of their own (waits.h), at the call path of the
-// activities that they lie in.
+// The activities of one location: intervals at one call path, which tile its life. Two columns,
+// twelve bytes each; where one ends the next begins, and the last ends with the run. Waits are not
+// carved out of them: they are a list of their own (waits.h), at the call path of the activities
+// that they lie in.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,14 @@ class Activities {
   Time end(size_t i) const { return i + 1 < begins_.size() ? begins_[i + 1] : end_; }
   CallPathId path(size_t i) const { return paths_[i]; }
 
-  /// The one that holds the stretch right after `time`; the first if it is earlier than all.
+  /// Returns the activity that contains the time right after `time`; the first if `time` is earlier
+  /// than all.
   size_t after(Time time) const {
     const auto next = std::upper_bound(begins_.begin(), begins_.end(), time);
     return next == begins_.begin() ? 0 : static_cast<size_t>(next - begins_.begin()) - 1;
   }
-  /// The same, looked for from activity `from` on, which must not begin later than `time` (unless
-  /// it is the first). Cheap if it is not far.
+  /// The same, searched forward from activity `from`, which must not begin later than `time`
+  /// (unless it is the first). Cheap if the result is near.
   size_t after(Time time, size_t from) const {
     size_t step = 1, low = from;
     while (low + step < begins_.size() && begins_[low + step] <= time) low += step, step *= 2;
@@ -38,7 +39,7 @@ class Activities {
     const Time* next = std::upper_bound(begins_.begin() + low, end, time);
     return next == begins_.begin() ? 0 : static_cast<size_t>(next - begins_.begin()) - 1;
   }
-  /// The same, looked for from activity `from` back, which must not end before `time`.
+  /// The same, searched backward from activity `from`, which must not end before `time`.
   size_t after_back(Time time, size_t from) const {
     size_t step = 1, high = from;
     while (high > 0 && begins_[high] > time) {
@@ -47,7 +48,7 @@ class Activities {
     }
     return after(time, high);
   }
-  /// The one that holds the stretch right before `time`.
+  /// Returns the activity that contains the time right before `time`.
   size_t before(Time time) const {
     const auto next = std::lower_bound(begins_.begin(), begins_.end(), time);
     return next == begins_.begin() ? 0 : static_cast<size_t>(next - begins_.begin()) - 1;
@@ -63,7 +64,7 @@ class Activities {
   }
   void set_begin(size_t i, Time begin) { begins_[i] = begin; }
   void set_path(size_t i, CallPathId path) { paths_[i] = path; }
-  /// Where the last one ends.
+  /// Sets the end of the last activity.
   void set_end(Time end) { end_ = end; }
 
   /// For passes over all of them.

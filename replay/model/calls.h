@@ -21,7 +21,8 @@ struct Call {
   CallPathId path;
 };
 
-/// A call that may be another location's: with threads, one may post what another completes.
+/// A call that may belong to another location: with threads, one may post an operation that another
+/// completes.
 struct CallRef {
   LocationId location;
   CallIndex call;
@@ -42,7 +43,7 @@ class Calls {
     set(CallIndex(places_.size() - 1), call);
     return CallIndex(places_.size() - 1);
   }
-  /// It is more, or less, than its activity.
+  /// Stores a call that does not coincide with one activity.
   void set(CallIndex call, const Call& what) {
     places_[call.index()] = kWhole | static_cast<uint32_t>(whole_.size());
     whole_.push_back(what);
@@ -53,7 +54,7 @@ class Calls {
     if ((place & kWhole) != 0) return whole_[place & ~kWhole];
     return {activities.begin(place), activities.end(place), activities.path(place)};
   }
-  /// Those that have a call path of their own.
+  /// The calls that are stored in full, with their own call path.
   Column<Call>& whole() { return whole_; }
 
   void release() {

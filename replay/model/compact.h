@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Records that go to other analysis ranks by the hundred million, in few bytes: of each field its
-// distance from a field that is mostly near, seven bits a byte (zigzag and LEB128). Writer and
-// reader are called alike, so that one function says what a record consists of:
+// A compact code for records that are sent to other analysis ranks by the hundred million: each
+// field is stored as its difference from a field that is usually near, in seven bits per byte
+// (zigzag and LEB128). Writer and reader are called alike, so that one function says what a record
+// consists of:
 //
 //   template <class Code> void code_thing(Code& code, Thing& thing, const Thing& before) {
 //     code(thing.begin, before.begin);
 //     code(thing.end, thing.begin);
 //   }
 //
-// The reader takes the bytes to be a writer's: ranks trust each other.
+// The reader does not validate the bytes: ranks trust each other.
 #pragma once
 
 #include <bit>

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What counters counted, by call path. A counter is read at the borders of what was recorded; what
-// came between two readings happened somewhere below the innermost call path that holds all of the
-// time between them, and goes there, to nothing deeper: nobody knows how the functions in between
-// shared it.
+// Counter values by call path. A counter is read at the borders of recorded regions. The difference
+// of two readings is charged to the innermost call path that contains all of the time between them,
+// and to nothing deeper, since its division among the functions in between is unknown.
 #pragma once
 
 #include <map>

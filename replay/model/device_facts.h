@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replay keeps of devices: on hosts, which calls hand operations over and which wait for them;
-// on streams, the operations. Numbers of operations and queues belong to the process.
+// The data that replay stores about devices: on hosts, the calls that launch operations and those
+// that wait for them; on streams, the operations. Numbers of operations and queues belong to the
+// process.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,7 @@
 
 namespace culprit::replay {
 
-/// A host's call that hands an operation over.
+/// A host's call that launches an operation.
 struct DeviceLaunch {
   trace::OperationNumber operation;
   CallIndex call;
@@ -33,7 +34,7 @@ struct DeviceWait {
   trace::DeviceWaitFor what{};
 };
 
-/// What a call of CUDA does, told by its name alone.
+/// The effect of a CUDA call, derived from its name.
 enum class DeviceCall : uint8_t {
   none,
   launch,
@@ -52,7 +53,7 @@ struct LaunchRef {
   bool valid() const { return host.valid(); }
 };
 
-/// What a stream executes. In order of time, and not overlapping.
+/// An operation that a stream executes. Lists are in order of time and do not overlap.
 struct DeviceOperation {
   Time begin, end;
   uint64_t bytes = 0;

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replay keeps of one location's locks, tasks and worksharing constructs, for the detectors of
-// OpenMP waits. Lists are in the order of the events that end their elements' making: holdings by
-// the time they were acquired, creations and ends by their time, visits by their enter. Numbers of
-// locks and tasks belong to the process.
+// The data that replay stores about one location's locks, tasks and worksharing constructs, for the
+// detectors of OpenMP waits. Lists are sorted: holdings by the time of acquisition, creations and
+// ends by their time, visits by their enter. Numbers of locks and tasks belong to the process.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace culprit::replay {
 
-/// What an OpenMP region means for waits.
+/// The meaning of an OpenMP region for waits.
 enum class OpenmpRegion : uint8_t {
   none,
   task,           ///< a thread executes an explicit task
@@ -29,7 +28,7 @@ enum class OpenmpRegion : uint8_t {
   masked,
 };
 
-/// A lock that this thread had. The wait for it was [asked, acquired).
+/// A lock that this thread held. The wait for it was [asked, acquired).
 struct MutexHold {
   Time asked;  ///< acquired if it did not wait (a test), or nobody knows
   Time acquired;
@@ -40,15 +39,15 @@ struct MutexHold {
   trace::MutexKind kind;
 };
 
-/// A release by a thread that did not hold the lock: that of another must end.
+/// A release by a thread that did not hold the lock: it ends the holding of another thread.
 struct MutexRelease {
   Time time;
   uint32_t lock;  ///< index into OpenmpFacts::locks
   CallPathId path;
 };
 
-/// Who creates tasks and waits for them: an explicit task, or the implicit task of a thread in a
-/// team (or outside of all teams).
+/// The parent that creates tasks and waits for them: an explicit task, or the implicit task of a
+/// thread in a team (or outside of all teams).
 class TaskParent {
  public:
   static TaskParent task(trace::TaskId id) { return TaskParent(id.number()); }
@@ -90,7 +89,7 @@ struct TaskEdge {
   trace::TaskId successor, predecessor;
 };
 
-/// What a task does with data that orders it and its siblings.
+/// A dependence of a task on data, which orders it and its siblings.
 struct TaskDependence {
   uint64_t address;   ///< 0: all memory
   uint32_t creation;  ///< index into creations
@@ -113,7 +112,7 @@ struct TaskWaitVisit {
   uint32_t last_run = UINT32_MAX;
 };
 
-/// What a barrier has beyond its visit, where it has anything.
+/// The task runs inside a barrier, where there are any.
 struct BarrierRuns {
   uint32_t barrier = 0;  ///< index into Timeline::barriers; the list is sorted by it
   uint32_t last_run = UINT32_MAX;
@@ -126,8 +125,8 @@ struct BarrierTail {
   Time begin, end;
 };
 
-/// A thread's visit of a loop that hands its iterations out to whoever comes for more (schedule
-/// dynamic or guided), of which it executed some.
+/// A thread's visit of a loop that assigns iterations on request (schedule dynamic or guided), of
+/// which it executed some.
 struct LoopVisit {
   Time begin, end;
   uint32_t iterations, chunks;  ///< in so many portions

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replay keeps of probes and of tests that found nothing.
+// The data that replay stores about probes, and about tests that found nothing.
 #pragma once
 
 #include <algorithm>
@@ -63,8 +63,8 @@ class ProbeBuilder {
  public:
   /// A call of a polling region was left in which nothing had happened.
   void fruitless(Time enter) { since_ = std::min(since_, enter); }
-  /// In the call that is open something was completed that one could poll for. Whoever polls later
-  /// polls for the next.
+  /// An operation that can be polled for was completed in the open call. Later tests poll for the
+  /// next one.
   void completed() { ending_ = true; }
   /// A call was left in which something had happened.
   void left_call() {
@@ -78,8 +78,8 @@ class ProbeBuilder {
                              region.polls ? since_ : Time::max(), region.probes});
     completed();
   }
-  /// An MPI_Probe or MPI_Mprobe was left, and the archive does not say what it has found: what its
-  /// thread receives next.
+  /// An MPI_Probe or MPI_Mprobe was left, and the archive does not say which message it found: it
+  /// is taken to be the next one that its thread receives.
   void silent(CallIndex call) {
     if (!recorded_) silent_ = call;
   }
@@ -98,8 +98,8 @@ class ProbeBuilder {
     ++facts_.inferred;
     awaited_.erase(it);
   }
-  /// Of a partitioned message others may have been asked for its parts: it is waited for after
-  /// that.
+  /// The message of operation `op` was received. Partitions of a partitioned message may have been
+  /// tested for before: the wait for it begins after that.
   void received(size_t op, AskingRegion region, bool partitioned) {
     if ((region.polls || partitioned) && since_ != Time::max()) {
       facts_.polled.push_back({static_cast<uint32_t>(op), since_});

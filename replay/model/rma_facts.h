@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replay keeps of one-sided communication on one location: what was done to which window, in
-// order. Fences are collective operations and are kept as those.
+// The data that replay stores about one-sided communication on one location: the acts on windows,
+// in order. Fences are collective operations and are kept as those.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct RmaFact {
 };
 static_assert(sizeof(RmaFact) == 20);
 
-/// As events tell it. False: it is none of the acts.
+/// Fills `fact` from an event. Returns false if the event is none of the acts.
 bool rma_fact(const trace::RmaGroupSync& sync, RmaFact& fact);
 bool rma_fact(const trace::RmaLock& lock, RmaFact& fact);
 bool rma_fact(const trace::RmaSync& sync, RmaFact& fact);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What concerns the whole run: when it begins and ends, who was born when.
+// Properties of the whole run: its begin and end, and the creation times of threads.
 #include "replay/model/run.h"
 
 #include <algorithm>

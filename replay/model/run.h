@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A whole run in memory: all time lines on one axis, one tree of call paths, and the lives of the
-// locations. What detectors read and explanations walk over. Where several analysis ranks share the
-// work, each has the time lines of its own processes; definitions, call paths, begin and end are
+// A whole run in memory: all timelines on one time axis, one tree of call paths, and the lives of
+// the locations. It is the input of detectors and explanations. Where several analysis ranks share
+// the work, each has the timelines of its own processes; definitions, call paths, begin and end are
 // the same on all.
 #pragma once
 
@@ -33,17 +33,17 @@ struct Run {
   std::vector<std::vector<PathSamples>> samples;  ///< likewise
   Time begin, end;  ///< of the run: every analysed location lives that long
   LocationId last;  ///< of all ranks' locations the one whose events end last (settle_span)
-  /// When the threads came to be that the program made itself; Time::min() for all others. By
+  /// The creation times of threads that the program created itself; Time::min() for all others. By
   /// LocationId, of all ranks.
   std::vector<Time> births;
   uint64_t events = 0;  ///< of this rank's locations
-  /// What this rank has met with. What concerns no rank in particular is with the first.
+  /// The losses found by this rank. Losses that belong to no rank in particular are on the first.
   Losses losses;
 
-  /// Where a location is when it is nowhere in the program. `waking`: its master has forked, but
-  /// the thread is not there yet (it slept, or has no core); until the fork it was `idle`.
+  /// Pseudo-regions of a location outside of the program. `waking`: its master has forked, but the
+  /// thread is not there yet (it slept, or has no core); until the fork it was `idle`.
   CallPathId not_started, idle, waking, ended, outside;
-  /// Where streams are between operations (device_busy.h). None in runs without streams.
+  /// Pseudo-regions of streams between operations (device_busy.h). None in runs without streams.
   CallPathId device_idle, stream_idle, launch_latency;
 
   /// Windows have collective operations of their own (fences), in an order of their own: their
@@ -85,8 +85,8 @@ struct Run {
     return location(id).kind == trace::LocationKind::accelerator_stream;
   }
   bool is_master(LocationId id) const { return master_of(id) == id; }
-  /// Whether somebody else's teams use it: then it is idle outside of them. A thread whose first
-  /// team is its own belongs to no pool, the program made it.
+  /// Returns whether other threads' teams use a location: then it is idle outside of them. A thread
+  /// whose first team is its own belongs to no pool: the program created it.
   bool is_pool_thread(LocationId id) const {
     const Timeline& line = at(id);
     if (is_master(id) || !line.in_teams || at(master_of(id)).empty()) return false;
@@ -94,9 +94,9 @@ struct Run {
   }
   LocationId last_to_end() const { return last; }
 
-  /// How long a location's time is somebody's: a process's, and its pool's, as long as the run,
-  /// since its cores are held, until it ends for good; that of a thread that the program made
-  /// itself while it is there.
+  /// The period in which a location's time counts as allocated: for a process and its pool the
+  /// whole run, since its cores are held, until it ends for good; for a thread that the program
+  /// created itself, its lifetime.
   struct Life {
     Time begin, end;
     Duration absent;  ///< in between

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which analysis rank owns which of the trace's processes: reads its locations, holds their time
-// lines, and explains what they waited for and what they made others wait for. Shares are runs of
-// processes in their order, of about as many events each; all ranks come to the same. With more
+// Which analysis rank owns which of the trace's processes. The owner reads a process's locations,
+// stores their timelines, and explains their waits and the waits that they cause. Shares are ranges
+// of consecutive processes with about equally many events; all ranks compute the same. With more
 // ranks than processes some own none.
 #pragma once
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replay keeps of one location's waits for other threads: joins, condition variables,
-// semaphores, locks of POSIX threads, and pipes, locks of files and others by which processes wait
-// for each other. Objects are numbers (trace/objects.h); lists are in the order of time.
+// The data that replay stores about one location's waits for other threads: joins, condition
+// variables, semaphores, locks of POSIX threads, and pipes, locks of files and others by which
+// processes wait for each other. Objects are numbers (trace/objects.h); lists are in the order of
+// time.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct AwaitedObject {
   uint64_t object;
 };
 
-/// From here on, whoever waited for an object could go on; or the thread with this number began.
+/// A moment from which waiters of an object could continue, or at which the thread with this number
+/// began.
 struct ObjectMoment {
   Time time;
   uint64_t object;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What replay keeps of one location after reading its events once: activities that tile its life,
-// and the operations that may wait. An operation refers to calls by number; a call is one visit of
-// a region in which something happened (MPI_Send, MPI_Waitall, ...).
+// The data that replay stores about one location after reading its events once: activities that
+// tile its life, and the operations that may wait. An operation refers to calls by number; a call
+// is one visit of a region with an operation (MPI_Send, MPI_Waitall, ...).
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ struct MessageOp {
 };
 static_assert(sizeof(MessageOp) == 28);
 
-/// What few messages have.
+/// Rare properties of messages.
 struct RareMessage {
   /// Of a partitioned send: where its last partition was handed over. Of a receive: the matched
   /// probe that found its message; then, not when it was posted, it met it.
@@ -139,14 +139,15 @@ struct ForeignRequest {
   bool may_wait = true;
 };
 
-/// What the locations of a process owe each other until join_requests has settled it.
+/// Requests that the locations of a process have open with each other, until join_requests settles
+/// them.
 struct OpenRequests {
   FlatMap sends, recvs;         ///< index of the operation
   FlatMap collectives, probes;  ///< index of the call
   std::vector<ForeignRequest> foreign;
 };
 
-/// What is known of a call path's time besides when it was entered and left.
+/// The samples at a call path.
 struct PathSamples {
   uint64_t samples = 0;  ///< that found the thread there
   Duration observed;     ///< of the time, known without samples
@@ -194,7 +195,7 @@ struct Timeline {
   Duration absent;            ///< of that, between one such thread and the next (Run::between)
 
   bool empty() const { return events == 0; }
-  /// What only detectors need.
+  /// Frees the data that only detectors need.
   void release_operations() {
     calls.release();
     sends.release();

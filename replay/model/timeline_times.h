@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every point in time that a Timeline holds, for who wants to change them all. What is added to a
-// Timeline and knows times is added here; a test shifts a run by this and by its clocks, and
-// compares.
+// Visits every time in a Timeline, for code that changes them all. New fields of Timeline with
+// times must be added here; a test shifts a run by this and by its clocks, and compares.
 #pragma once
 
 #include "replay/model/timeline.h"

@@ -29,7 +29,7 @@ inline constexpr std::array kPatterns = {
 #undef PATTERN
 };
 
-/// Its place in the table; the table's size if there is none.
+/// Returns the row of a pattern in the table; the table's size if there is none.
 constexpr size_t find_pattern(std::string_view id) {
   size_t i = 0;
   while (i < kPatterns.size() && kPatterns[i].id != id) ++i;
@@ -56,12 +56,13 @@ consteval Pattern pattern(std::string_view id) {
   return Pattern{static_cast<uint8_t>(i)};
 }
 
-/// Followed like waiting, but no time of anybody's.
+/// Propagated like a wait, but adds no waiting time.
 constexpr bool is_before_begin(Pattern found) {
   return found == pattern("thread.begin");
 }
 
-/// Polling is followed like waiting, but its time is told apart: the thread need not have polled.
+/// Polling is propagated like a wait, but its time is counted separately: the thread need not have
+/// polled.
 constexpr bool counts_as_waiting(Pattern found) {
   return found != pattern("mpi.polling") && !is_before_begin(found);
 }

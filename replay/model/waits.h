@@ -4,13 +4,13 @@
 // The seam between detectors and explanations: wait states and synchronisation points. A detector
 // knows one programming model and fills this; an explanation reads it and knows no model.
 //
-// A wait state is a stretch in which a location can do nothing until another acts; it has one
+// A wait state is an interval in which a location can do nothing until another acts; it has one
 // cause, a location, which acts when the wait ends. Waits of a location do not overlap and are
 // sorted by time. A synchronisation point joins two locations, or each two of a group, in an
-// operation in which a wait occurred, at the moment in which one let the other go on: the enter of
-// a send or of an operation's last member, a fork, the release of a lock, the end of what was
-// waited for. It is one moment on all of them, and not when each leaves its call: who lets another
-// go on and then waits in the same call waits after they met.
+// operation in which a wait occurred, at the moment at which one released the other: the enter of a
+// send or of an operation's last member, a fork, the release of a lock, the end of the awaited
+// activity. It is one moment on all of them, and not when each leaves its call: a location that
+// releases another and then waits in the same call waits after the synchronisation.
 #pragma once
 
 #include <functional>
@@ -37,8 +37,9 @@ struct Wait {
   Pattern pattern{};
 };
 
-/// Whether who is at `path` during `wait` waits. Elsewhere it does something of its own (tasks in a
-/// barrier). Who polls may ask by several functions in turn: each of them is polling.
+/// Returns whether a location at `path` during `wait` is waiting. At other paths it does its own
+/// work (tasks in a barrier). A polling thread may call several test functions in turn: each of
+/// them is polling.
 inline bool waits_at(const Run& run, const Wait& wait, CallPathId path) {
   return path == wait.path || (wait.pattern == pattern("mpi.polling") && run.polls[path.index()]);
 }
@@ -74,8 +75,8 @@ struct SyncGroup {
   std::vector<LocationId> members;  ///< sorted
 };
 
-/// Where the holder of a lock took it and gave it back, of a wait of omp.lock, omp.critical,
-/// omp.ordered or omp.atomic with the same begin; the holder is that wait's cause.
+/// The call paths at which the holder of a lock acquired and released it, for the wait of omp.lock,
+/// omp.critical, omp.ordered or omp.atomic with the same begin; the holder is that wait's cause.
 struct LockWait {
   Time begin;
   CallPathId acquired;  ///< the innermost region then: the critical construct, the call for a lock
@@ -92,8 +93,8 @@ struct Polling {
   LocationId sender;
 };
 
-/// A stretch in which a device had nothing to do, charged to the stream whose operation ends it. Up
-/// to `handed_over` the host is late; what follows is latency.
+/// An interval in which a device had nothing to do, charged to the stream whose operation ends it.
+/// Up to `handed_over` the host is late; the rest is latency.
 struct DeviceGap {
   enum class Place : uint8_t { before_first, between, after_last };  ///< operation of the device
   Time begin, handed_over, end;
@@ -110,14 +111,14 @@ struct DeviceCallWait {
   bool redundant;  ///< there was nothing to wait for
 };
 
-/// A location goes on at a time because another acted, without having waited: it had nothing to do,
-/// or polled.
+/// A location continues at a time because another acted, without having waited: it had nothing to
+/// do, or polled.
 struct Handover {
   Time time;
   LocationId from;
 };
 
-/// What a message is worth (detect/message_use.h).
+/// The use of a message (detect/message_use.h).
 enum class MessageKind : uint8_t { data, empty, repeated };
 
 /// A call of MPI that took long, and what it moved.
@@ -151,8 +152,8 @@ struct MessageTally {
   uint64_t silent = 0;     ///< those of them that got no data from there, ever
 };
 
-/// An operation that is complete only after somebody else has called MPI again, whether it was
-/// waited for then or not.
+/// An operation that is complete only after another process has called MPI again, whether a
+/// location waited for it then or not.
 struct ProgressGate {
   Call call;        ///< that completed it
   Time back;        ///< the other's return to MPI
@@ -162,8 +163,8 @@ struct ProgressGate {
 
 struct WaitGraph {
   std::vector<Column<Wait>> waits;  ///< by LocationId, sorted by begin
-  /// Who was nearly as late as a wait's cause, each as if it were that: with its begin, and ending
-  /// when this one acted. By LocationId, sorted by begin, then by end (near_ties.h).
+  /// Ties: locations nearly as late as a wait's cause, each as a wait with the same begin that ends
+  /// when this location acted. By LocationId, sorted by begin, then by end (near_ties.h).
   std::vector<Column<Wait>> ties;
   std::vector<Column<Sync>> syncs;                      ///< by LocationId, sorted by moment
   std::vector<std::vector<LockWait>> lock_waits;        ///< by LocationId, sorted by begin

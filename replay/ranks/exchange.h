@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What analysis ranks tell each other, by type. All functions are collective: every rank calls
-// them, in the same order. Sums are made in the order of ranks, so that all come to the same.
+// Typed communication between analysis ranks. All functions are collective: every rank calls them,
+// in the same order. Sums are made in the order of ranks, so that all get the same result.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class Packer {
     put(uint64_t{list.size()});
     append(list.data(), list.size_bytes());
   }
-  /// What another packer has packed.
+  /// Appends the contents of another packer.
   void append(const Parcel& parcel) { append(parcel.data(), parcel.size()); }
   Parcel take() { return std::exchange(parcel_, {}); }
 
@@ -53,7 +53,8 @@ class Packer {
   Parcel parcel_;
 };
 
-/// Takes them out again, in the same order. What it is asked for is there: ranks trust each other.
+/// Takes the values out again, in the same order. Lengths are not validated: ranks trust each
+/// other.
 class Unpacker {
  public:
   explicit Unpacker(const Parcel& parcel) : rest_(parcel.data(), parcel.size()) {}
@@ -127,14 +128,14 @@ std::vector<Column<T>> exchange(Transport& ranks, std::vector<Column<T>> to) {
   return to;
 }
 
-/// What has been packed for each rank, by rank.
+/// Exchanges parcels packed for each rank, by rank.
 inline std::vector<Parcel> exchange(Transport& ranks, std::vector<Packer> to) {
   std::vector<Parcel> parcels;
   for (Packer& packer : to) parcels.push_back(packer.take());
   return ranks.exchange(std::move(parcels));
 }
 
-/// The same parcel for all; returns everybody's, by rank.
+/// Sends the same parcel to all; returns those of all ranks, by rank.
 inline std::vector<Parcel> gather_everywhere(Transport& ranks, const Parcel& own) {
   std::vector<Parcel> to(ranks.size());
   for (Parcel& parcel : to) {
@@ -156,14 +157,14 @@ std::vector<T> gather_everywhere(Transport& ranks, const T& own) {
   return all;
 }
 
-/// Everybody's parcels to rank 0, by rank; elsewhere empty ones.
+/// Gathers the parcels of all ranks on rank 0, by rank; other ranks get empty ones.
 inline std::vector<Parcel> gather(Transport& ranks, Parcel own) {
   std::vector<Parcel> to(ranks.size());
   to[0] = std::move(own);
   return ranks.exchange(std::move(to));
 }
 
-/// Rank 0's parcel, on all ranks. What others give is ignored.
+/// Returns rank 0's parcel on all ranks. Parcels of others are ignored.
 inline Parcel share_of_first(Transport& ranks, Parcel own) {
   if (ranks.alone()) return own;
   std::vector<Parcel> to(ranks.size());
@@ -190,7 +191,7 @@ T sum(Transport& ranks, const T& own) {
   return reduce(ranks, own, [](const T& a, const T& b) { return a + b; });
 }
 
-/// Everybody's lists, one after the other.
+/// Concatenates the lists of all ranks.
 template <class T>
 std::vector<T> concatenate(Transport& ranks, const std::vector<T>& own) {
   if (ranks.alone()) return own;

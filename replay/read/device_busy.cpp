@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A union of intervals, by merging streams' operations in order. Where ranks share a device they
-// exchange their unions.
+// Computes unions of intervals, by merging streams' operations in order. Where ranks share a device
+// they exchange their unions.
 #include "replay/read/device_busy.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace culprit::replay {
 
 namespace {
 
-/// Sorts and merges stretches that touch or overlap.
+/// Sorts and merges intervals that touch or overlap.
 void merge_busy(std::vector<DeviceBusy>& busy) {
   std::sort(busy.begin(), busy.end(), [](const DeviceBusy& a, const DeviceBusy& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.first < b.first;

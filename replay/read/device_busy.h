@@ -17,8 +17,8 @@ namespace culprit::replay {
 /// Whether the run has any, of any rank.
 bool has_streams(const trace::Definitions& definitions);
 
-/// A device by its number; streams of which the archive does not tell share one in each process,
-/// whose numbers follow.
+/// A device by its number. In each process, streams without a recorded device share one, whose
+/// number follows the others.
 using DeviceKey = Id<struct DeviceKeyTag>;
 DeviceKey device_of(const trace::Definitions& definitions, LocationId stream);
 size_t device_count(const trace::Definitions& definitions);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sleep is known from calls in which threads were seen to sleep: those that have a name are regions
-// of their own, sleep() and its like are observed time of their callers. Who reads or writes files,
-// or is blocked in any other call, is at work for all that is known.
+// Sleep is known from calls in which samples found threads asleep: named calls are separate
+// regions, sleep() and similar functions are sampled time of their callers. A thread that reads or
+// writes files, or is blocked in any other call, counts as working.
 #include "replay/read/helpers.h"
 
 #include <algorithm>
@@ -64,8 +64,8 @@ bool is_waited_for(const Run& run, LocationId id, uint64_t object) {
   return false;
 }
 
-/// Whether it does nothing that others could depend on, but end. What it lets go of while it ends
-/// is a part of that, unless somebody waited for it.
+/// Returns whether a thread never releases others except by its end. Objects that it releases while
+/// it ends are a part of that, unless a thread waited for them.
 bool lets_nobody_go_on(const Run& run, LocationId id) {
   const Timeline& line = run.at(id);
   const bool communicates = !line.sends.empty() || !line.recvs.empty() ||

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Helper threads: the program made them, they let nobody go on but by their end, and for nine
-// tenths of their time they sleep, with a look now and then whether they are still needed. Such a
-// thread takes as long as everything else does; what it was before somebody came to join it
-// determines nothing. So it is there from the moment on at which it is joined, and was in the hands
-// of the one who joins it until then.
+// Helper threads: the program created them, they release other threads only by their end, and they
+// sleep nine tenths of their time, waking only to check whether they are still needed. Such a
+// thread lasts as long as the rest of the program; its activity before it is joined determines
+// nothing. So its life begins when it is joined, and the joining thread is accountable for it until
+// then.
 #pragma once
 
 #include "replay/model/run.h"
 
 namespace culprit::replay {
 
-/// Who joins a helper and when; none: the thread is no helper. If nobody had to wait for it, it is
-/// the process's first thread, at its end.
+/// The thread that joins a helper, and when; none: the thread is no helper. If no thread had to
+/// wait for it, it is the process's first thread, at its end.
 struct Joined {
   LocationId by;
   Time at;

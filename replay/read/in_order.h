@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which call handed over which operation, where nothing tells but order and time: calls hand over
-// in the order of their enters (join_device.cpp sees to those of several threads) to a queue that
-// executes in that order, an operation does not begin before its call, and has ended when a call
-// returns that waited for it. Operations may be missing.
+// Which call launched which operation, where only order and time are known: calls launch in the
+// order of their enters (join_device.cpp sees to those of several threads) to a queue that executes
+// in that order, an operation does not begin before its call, and has ended when a call returns
+// that waited for it. Operations may be missing.
 //
 // An operation belongs to a call for certain if it does so in every way in which all operations can
 // be laid onto calls. Of these ways the one that takes the earliest calls and the one that takes
-// the latest tell: what they agree on, all agree on.
+// the latest suffice: where these two agree, all agree.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One tree of call paths for the run: each location's own, those of teams' threads under the forks
-// of their masters, streams' operations under the calls that launched them, and of several ranks
-// all of them, numbered as one rank alone would.
+// Joins the call paths of a run into one tree: those of each location, with teams' threads below
+// the forks of their masters and streams' operations below the calls that launched them. Several
+// ranks join all of theirs, numbered as by a single rank.
 #pragma once
 
 #include <vector>

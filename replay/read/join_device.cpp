@@ -188,7 +188,7 @@ class DeviceJoiner {
     }
   }
 
-  /// Which stream it was is not told.
+  /// Drops waits for queues whose stream is unknown.
   void drop_waits_for_unknown_queues() {
     if (process_.streams.size() <= 1) return;
     uint64_t dropped = 0;

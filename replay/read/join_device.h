@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which call launched which operation, process by process. Numbers tell where there are any. Where
-// there are none, order and time do for processes of one stream, if it is certain
-// (in_order.h), for each sort of calls (launches, copies to the device, copies from it). What
-// cannot be joined is counted: operations that nobody is known to have launched, and calls whose
-// operation is not in the trace.
+// Which call launched which operation, process by process. Recorded numbers decide where there are
+// any. Without numbers, order and time decide for processes of one stream, if the result is certain
+// (in_order.h), for each kind of calls (launches, copies to the device, copies from it). Unmatched
+// items are counted: operations with an unknown launch, and calls whose operation is not in the
+// trace.
 #pragma once
 
 #include <optional>

@@ -9,8 +9,8 @@
 
 namespace culprit::replay {
 
-/// Settles what the locations of each process owe each other (Timeline::open), and empties it.
-/// Assumes that a request's number is unique in its process while it is open.
+/// Settles the requests that locations of each process have open with each other (Timeline::open),
+/// and empties that. Assumes that a request's number is unique in its process while it is open.
 void join_requests(Run& run, unsigned threads);
 
 }  // namespace culprit::replay

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A location's life begins and ends with the run's. What it was before its first event and after
-// its last depends on what it is: a pool's thread is idle while its process lives, one that the
-// program made is not there.
+// A location's activities begin and end with the run. The time before its first event and after its
+// last depends on the kind of location: a pool's thread is idle while its process lives, a thread
+// that the program created does not exist then.
 #include "replay/read/lives.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ void renumber(Run& run, const std::vector<CallPathId>& map, LocationId id, CallP
   line.samples = {};
 }
 
-/// Until it is joined a helper is not there.
+/// Begins the life of a helper when it is joined.
 void begin_helper_late(Run& run, const std::vector<bool>& is_nap, LocationId id) {
   const Joined joined = find_join(run, id, is_nap);
   if (!joined.by.valid()) return;

@@ -119,8 +119,8 @@ Chosen choose(Run& run) {
   return chosen;
 }
 
-/// Archives may tell of copies without a region, also among numbered operations: they get one of
-/// the run's.
+/// Archives may record copies without a region, also among numbered operations: these get one of
+/// the run's regions.
 CopyRegions name_copies(Run& run) {
   CopyRegions copies;
   if (!has_streams(*run.definitions)) return copies;
@@ -220,7 +220,7 @@ void find_leaders(Timeline& line) {
   }
 }
 
-/// The story of the file.
+/// All steps of reading, in order.
 Result<Run> read_all(const trace::Source& source, Transport& ranks, unsigned threads) {
   Run run = begin_run(source.definitions(), ranks);
   const Chosen chosen = choose(run);

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The sink that turns a stream's events into its operations. Archives of culprit tell of each with
-// an event of its own. In those of others an operation is a visit of a region, a kernel, or a copy
-// told as one-sided communication of the stream with its host, which has no region: it gets one of
-// `Copies`.
+// The sink that turns a stream's events into its operations. Archives of culprit record each with a
+// separate event. In those of other tools an operation is a visit of a region (a kernel), or a copy
+// recorded as one-sided communication of the stream with its host, which has no region and gets one
+// of `Copies`.
 #pragma once
 
 #include "replay/model/timeline.h"

@@ -26,7 +26,7 @@ struct TeamOrigin {
 /// Finds the fork of a team that begins on a location at a time; nothing if it is not known (yet).
 using FindFork = std::function<const TeamOrigin*(Time, trace::RegionInstance)>;
 
-/// What a region's name and role mean for replay, looked up once for all locations.
+/// The meaning of a region's name and role for replay, looked up once for all locations.
 struct RegionTraits {
   bool test = false;          ///< MPI_Test*, MPI_Request_get_status: completes without waiting
   bool never_blocks = false;  ///< MPI_Bsend, MPI_Rsend, ...
@@ -63,7 +63,7 @@ class TimelineBuilder : public trace::EventSink {
         counts_(definitions),
         openmp_(location) {}
 
-  /// About so many events will come. What is reserved in vain costs nothing.
+  /// Reserves memory for about `events` events. Unused reserved memory costs nothing.
   void expect(uint64_t events);
   /// The finished timeline; call once, after the last event.
   Timeline take();
@@ -103,7 +103,7 @@ class TimelineBuilder : public trace::EventSink {
     }
   }
   CallPathId top() const { return stack_.empty() ? base_ : stack_.back().path; }
-  /// The innermost path that is known: what no sample tells of is its caller's.
+  /// Returns the innermost known path: time without samples belongs to the caller.
   CallPathId counted() const {
     const bool known = stack_.empty() || !traits_[stack_.back().region.index()].not_sampled;
     return known ? top() : line_.tree[top()].parent;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a host's time line has to do with devices. Archives of other tools do not say which call
-// hands an operation over or waits; where they number nothing, the names of the runtime's calls do.
+// The device part of a host's timeline. Archives of other tools do not say which call launches an
+// operation or waits; where they number nothing, the names of the runtime's calls decide.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -30,8 +30,9 @@ constexpr std::pair<std::string_view, DeviceCall> kCalls[] = {
 
 }  // namespace
 
-/// "cuMemcpyDtoHAsync_v2" and the like. OpenCL's queues may execute in any order, and whether a
-/// copy is waited for is not told: of its calls only that one is known which waits for all.
+/// Returns the effect of a call by its name ("cuMemcpyDtoHAsync_v2" and the like). OpenCL's queues
+/// may execute in any order, and its copies do not show whether they are waited for: only clFinish,
+/// which waits for a whole queue, is known.
 DeviceCall device_call_of(const trace::Region& region) {
   std::string_view name = region.name;
   if (region.paradigm == trace::Paradigm::opencl) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The part of TimelineBuilder that hands events of locks and tasks on to OpenmpFactsBuilder, and
-// keeps what threads say of waits for each other.
+// stores the facts about threads' waits for each other.
 #include "replay/read/timeline_builder.h"
 
 namespace culprit::replay {

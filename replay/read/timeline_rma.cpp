@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One-sided communication in a time line.
+// The part of TimelineBuilder that keeps one-sided communication.
 #include <algorithm>
 #include <bit>
 
@@ -28,7 +28,7 @@ bool rma_fact(const trace::RmaLock& lock, RmaFact& fact) {
   fact.exclusive = lock.exclusive;
   fact.no_check = has(lock.assertions, trace::RmaAssertions::no_check);
   fact.act = lock.step == trace::RmaLockStep::released ? RmaAct::unlock : RmaAct::lock;
-  // A request is told of in the call that acquires; one that was only tried has not waited.
+  // A request is recorded in the call that acquires; a mere try has not waited.
   return lock.step == trace::RmaLockStep::request || lock.step == trace::RmaLockStep::released;
 }
 

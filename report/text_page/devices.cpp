@@ -62,7 +62,7 @@ class Section {
   }
   void remark(const std::string& text) { page_ += wrapped(text, text_column()); }
 
-  /// Those that were busiest.
+  /// Writes a line for each of the busiest devices.
   void write_devices() {
     std::vector<const blame::FoundDevice*> rows;
     for (const blame::FoundDevice& row : findings_.devices) rows.push_back(&row);

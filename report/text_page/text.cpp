@@ -417,7 +417,7 @@ void Page::write_critical_path() {
 void Page::write_counters() {
   const std::vector<blame::CountedPath> list = counted_paths(findings_);
   if (list.empty()) return;
-  // Of a merge, several runs counted, each in a time of its own.
+  // In a merge, counters come from several runs, each with its own run time.
   const bool merged = findings_.run.operation == blame::Operation::merge;
   double whole_s = findings_.run.allocation_s;
   if (merged) {

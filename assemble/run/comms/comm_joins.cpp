@@ -44,7 +44,7 @@ bool fit(const JoinSide& a, const JoinSide& b) {
   if (a.key != 0 && b.key != 0 && a.key != b.key) return false;
   if (a.link == RawCommLink::spawn) return spawned(a, b);
   if (a.link == RawCommLink::parent) return spawned(b, a);
-  // Nobody leaves before both roots are there.
+  // No process leaves before both roots have arrived.
   return a.first_left >= b.root_entered && b.first_left >= a.root_entered;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Communicators are settled once their parent is; those without one that everybody knows are
+// Communicators are settled once their parent is; those without a parent that all members know are
 // settled by their members.
 #include "assemble/run/comms/comms.h"
 
@@ -20,8 +20,8 @@ using trace::Comm;
 using trace::CommKind;
 
 using Members = std::vector<ProcessId>;
-/// Parent (none for inter-communicators: their two sides have different ones), both groups, what
-/// else all of them passed, and how many with these came before on the process.
+/// Parent (none for inter-communicators: their two sides have different ones), both groups, the
+/// value that all of them passed, and how many with these came before on the process.
 using Identity = std::tuple<CommId, Members, Members, uint64_t, uint32_t>;
 
 /// A definition that waits until its members are known, or has found them.
@@ -59,7 +59,7 @@ class Unifier {
     std::vector<Entry> waiting;
     for (size_t i = 0; i < users.size(); ++i) begin(users[i], i, waiting);
     seen_.resize(users.size());
-    // Who is at the other side of one may tell who is in the next.
+    // The members at the other side of one may determine the members of the next.
     do {
       std::erase_if(waiting, [&](const Entry& entry) { return settle(entry); });
     } while (pair_sides(sides_) && join_sides());
@@ -147,7 +147,7 @@ class Unifier {
     return swapped ? Groups{remote, comm.members} : Groups{comm.members, remote};
   }
 
-  /// What all members passed; where there are roots, only they know.
+  /// The value that all members passed; where there are roots, only they know it.
   static uint64_t key_of(const CommDefinition& definition) {
     const bool all = definition.link == trace::RawCommLink::tag ||
                      definition.link == trace::RawCommLink::intercomm;
@@ -156,7 +156,7 @@ class Unifier {
 
   CommId identify(const Entry& entry, CommId parent, Groups groups) {
     const bool inter = !groups.remote.empty();
-    // The two sides tell the groups in opposite order.
+    // The two sides list the groups in opposite order.
     if (inter && groups.remote < groups.own) std::swap(groups.own, groups.remote);
     Identity identity{inter ? CommId::none() : parent, groups.own, groups.remote,
                       key_of(*entry.definition), 0};
@@ -174,7 +174,7 @@ class Unifier {
     return CommId(table_.comms.size() - 1);
   }
 
-  /// The same side on all its members: made from the same parent, and the n-th like that.
+  /// Adds to the same side on all its members: made from the same parent, and the n-th like that.
   void tell_side(const Entry& entry, CommId parent, Members own) {
     const CommDefinition& definition = *entry.definition;
     const Members size(definition.remote.size(), entry.user->process.none());
@@ -248,7 +248,8 @@ class Unifier {
   std::vector<std::vector<Entry>> told_;  ///< by side, until it has found its partner
 };
 
-/// Every member must have told of its communicator; who did not either died before or disagrees.
+/// Every member must have recorded its communicator; one that did not either died before or
+/// disagrees.
 void count_incomplete(const CommTable& table, const std::vector<CommUser>& users, Losses& losses) {
   std::vector<size_t> known(table.comms.size());
   for (size_t user = 0; user < users.size(); ++user) {

@@ -31,10 +31,10 @@ struct CommUser {
   ProcessId process;
   std::optional<size_t> world;  ///< index; none: the process has not initialised MPI
   const Survey* survey = nullptr;
-  std::string name;    ///< "<job>.<rank>", as those that it spawns are told
+  std::string name;    ///< "<job>.<rank>", the name that the processes it spawns get
   std::string parent;  ///< RawProcess::parent
   const Clock* clock = nullptr;
-  size_t folder = 0;  ///< whose clock it is
+  size_t folder = 0;  ///< folder whose clock it uses
 
   Time time(uint64_t ticks) const {
     return clock ? clock->time(folder, ticks) : Time::from_nanos(static_cast<int64_t>(ticks));
@@ -43,7 +43,7 @@ struct CommUser {
 
 struct CommTable {
   std::vector<trace::Comm> comms;  ///< by CommId
-  /// By process: its number -> everybody's; `none` where the members are not all known.
+  /// By process: its own number -> the common id; `none` where the members are not all known.
   std::vector<std::unordered_map<uint32_t, CommId>> local;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What rma_epoch and rma_lock say by some of their bits, and the ranks of an rma_epoch, which may
-// take several records.
+// The fields of rma_epoch and rma_lock that are packed into bits, and the ranks of an rma_epoch,
+// which may take several records.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace culprit::assemble {
 
-/// Of what is damaged, any value.
+/// A damaged field gives any value.
 inline trace::RmaEpoch epoch_of(const raw::rma_epoch& epoch) {
   return static_cast<trace::RmaEpoch>(epoch.what & ((1u << trace::kRawRmaAssertionsShift) - 1));
 }

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The sets of processes with which collectives exchange data, of the trace under construction. What
-// a process knows as ranks of a communicator becomes processes; equal sets get one id, and so do
-// those known before.
+// The sets of processes with which collectives exchange data, of the trace under construction. A
+// process's ranks in a communicator become processes; equal sets get one id, also across processes.
 #pragma once
 
 #include <map>
@@ -17,8 +16,8 @@
 
 namespace culprit::assemble {
 
-/// Whom the ranks mean that `self` names in `comm`: in an inter-communicator those of the other
-/// group.
+/// The processes to which ranks refer when `self` uses `comm`: in an inter-communicator those of
+/// the other group.
 const std::vector<ProcessId>& partners_in(const trace::Comm& comm, ProcessId self);
 
 /// MT: internally synchronised; streams keep what they got.

@@ -13,7 +13,7 @@
 namespace culprit::assemble {
 namespace {
 
-/// Adds what each process told in its list `told` to the arrangement of that communicator:
+/// Adds each process's entry in its list `told` to the arrangement of that communicator:
 /// add(arrangement, process, members of the communicator, definition).
 template <class Topology, class Definition, class Add>
 std::map<CommId, Topology> by_comm(const CommTable& comms, const std::vector<CommUser>& users,

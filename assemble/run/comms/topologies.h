@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Grids and graphs, of which each process told its own place, become one for all. Programs may
-// arrange the same processes in the same way again and again: equal ones are kept once, and of
-// each kind not more than kMostTopologies.
+// Grids and graphs, of which each process recorded its own place, become one for all. Programs may
+// arrange the same processes in the same way again and again: equal ones are kept once, and of each
+// kind not more than kMostTopologies.
 #pragma once
 
 #include <vector>
