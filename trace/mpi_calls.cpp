@@ -53,7 +53,7 @@ const MpiCall* mpi_call(std::string_view function) {
 }
 
 const MpiCall* mpi_call(const Region& region) {
-  return mpi_call(name_of_mpi(region));
+  return region.paradigm == Paradigm::mpi ? mpi_call(region.name) : nullptr;
 }
 
 bool is_mpi_call(const Region& region, MpiTrait trait) {

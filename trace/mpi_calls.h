@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What calls of MPI mean, by name (mpi_calls.def). Whoever has a region asks for that: a function
-// of the program's own may be called like one of MPI.
+// What calls of MPI mean, by name (mpi_calls.def). Where there is a region, the region is looked up
+// and not its name: a function of the program's own may have the name of one of MPI.
 #pragma once
 
 #include <cstdint>
@@ -59,10 +59,6 @@ const MpiCall* mpi_call(std::string_view function);
 std::string_view name_to_programs(std::string_view function);
 /// Null if the region is none of MPI's, whatever its name.
 const MpiCall* mpi_call(const Region& region);
-/// Empty for a region that is none of MPI's.
-inline std::string_view name_of_mpi(const Region& region) {
-  return region.paradigm == Paradigm::mpi ? std::string_view(region.name) : std::string_view();
-}
 /// For conditions: whether the region is a call of MPI with this trait, of this kind.
 bool is_mpi_call(const Region& region, MpiTrait trait);
 bool is_mpi_call(const Region& region, MpiKind kind);

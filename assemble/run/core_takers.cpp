@@ -193,15 +193,14 @@ double axis_ns(const RawProcessFolder& folder, const Clock& clock, size_t index,
 }
 
 std::vector<CoreTaker> takers_of(const std::vector<RawProcessFolder>& folders,
-                                 const std::vector<TimeSeries>& series_of_all, const Clock& clock,
+                                 const std::vector<TimeSeries>& all_series, const Clock& clock,
                                  const MachineUse& machine) {
   std::vector<std::vector<ProcessDemand>> demands(machine.intervals.size());
   for (size_t i = 0; i < folders.size(); ++i) {
     if (!is_on(folders[i].process, machine)) continue;
     for (size_t k = 0; k < demands.size(); ++k) {
       const Interval& interval = machine.intervals[k];
-      demands[k].push_back(between(series_of_all[i],
-                                   axis_ns(folders[i], clock, i, interval.begin_ns),
+      demands[k].push_back(between(all_series[i], axis_ns(folders[i], clock, i, interval.begin_ns),
                                    axis_ns(folders[i], clock, i, interval.end_ns)));
       demands[k].back().cores = cores_of(folders[i].process);
     }
@@ -272,14 +271,14 @@ void find_core_takers(const std::vector<RawProcessFolder>& folders,
                       const std::vector<ProcessAccount>& accounts, const Processes& processes,
                       const Clock& clock, const std::vector<MachineUse>& machines,
                       RunFacts& facts) {
-  std::vector<TimeSeries> series_of_all;
+  std::vector<TimeSeries> all_series;
   double end_ns = 0;
   for (size_t i = 0; i < folders.size(); ++i) {
-    series_of_all.push_back(series_of(folders[i], accounts[i], clock, i));
-    end_ns = std::max(end_ns, series_of_all.back().back().ns);
+    all_series.push_back(series_of(folders[i], accounts[i], clock, i));
+    end_ns = std::max(end_ns, all_series.back().back().ns);
   }
   for (const MachineUse& machine : machines) {
-    const std::vector<CoreTaker> rows = takers_of(folders, series_of_all, clock, machine);
+    const std::vector<CoreTaker> rows = takers_of(folders, all_series, clock, machine);
     facts.core_takers.insert(facts.core_takers.end(), rows.begin(), rows.end());
   }
   add_unwatched(folders, machines, facts.core_takers);
@@ -287,7 +286,7 @@ void find_core_takers(const std::vector<RawProcessFolder>& folders,
     const auto folder = processes.slots[slot].folder;
     if (!folder) continue;
     const auto rank = static_cast<uint32_t>(slot);
-    add_times(series_of_all[*folder], rank, end_ns, facts.core_times);
+    add_times(all_series[*folder], rank, end_ns, facts.core_times);
     add_tasks(folders[*folder], accounts[*folder].survey, rank, facts.tasks);
   }
 }

@@ -190,7 +190,7 @@ void Delays::list_caused_by(std::span<const LocationId> waiters,
                             std::vector<Column<Ended>>& lists) {
   for (LocationId id : waiters) {
     const size_t all = graph_.waits[id.index()].size() + graph_.ties[id.index()].size();
-    result_.causes[id.index()].resize(all);  // remote waits' were not known before
+    result_.causes[id.index()].resize(all);  // remote waits were not known before
     for (uint32_t w = 0; w < all; ++w) {
       const Wait& each = wait({id, w});
       if (remote_waits_ && !run_.owns(each.cause)) continue;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where several ranks analyse: what a wait is due to is found where its cause is, on another rank
-// perhaps. There the wait is a remote wait: WaitGraph::waits of its location, which is not one of
-// that rank's, holds just those of its waits and ties that locations of the rank caused, in their
-// order. With them comes what their location did itself since it met its cause. What is found goes
-// back, in the same order: neither side has to say which wait it speaks of.
+// Where several ranks analyse, the cause of a wait is explained by the rank that has it, which may
+// be another one. There the wait is a remote wait: WaitGraph::waits of its location, which is not
+// one of that rank's, holds just those of its waits and ties that locations of the rank caused, in
+// their order. With them comes what their location did itself since it met its cause. What is found
+// goes back, in the same order: neither side has to say which wait it speaks of.
 #pragma once
 
 #include <span>

@@ -24,9 +24,9 @@ uint64_t operation_number(LocationId location, uint32_t op) {
 
 }  // namespace
 
-AskingRegion asking_region_of(std::string_view name) {
+AskingRegion asking_region_of(const trace::Region& region) {
   using trace::MpiTrait;
-  const trace::MpiCall* const call = trace::mpi_call(name);
+  const trace::MpiCall* const call = trace::mpi_call(region);
   if (call == nullptr) return {};
   const bool tests = call->is(MpiTrait::tests);
   return {.polls = tests || call->is(MpiTrait::polls),

@@ -31,7 +31,6 @@
 #include "replay/detect/spin_locks.h"
 #include "replay/match/rma_epochs.h"
 #include "replay/ranks/exchange.h"
-#include "trace/mpi_calls.h"
 
 namespace culprit::replay {
 
@@ -112,7 +111,7 @@ class WindowMatcher {
     if (until <= since || !exposure.wait.path.valid()) return;
     Call rest = exposure.wait;
     const RegionId region = run_.callpaths[rest.path].region;
-    if (asking_region_of(trace::name_of_mpi(run_.regions[region.index()])).polls) {
+    if (asking_region_of(run_.regions[region.index()]).polls) {
       if (exposure.asked == Time::max()) return;
       rest.enter = std::max(exposure.asked, exposure.post.leave);
       told_.box.wait(exposure.waited_by, pattern("mpi.polling"), rest, until, last.location);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "replay/model/calls.h"
+#include "trace/definitions.h"
 #include "trace/events.h"
 
 namespace culprit::replay {
@@ -56,7 +56,7 @@ struct AskingRegion {
   bool probes = false;  ///< until there is a message
   bool spins = false;   ///< asks for a lock of the program's own, where it is repeated
 };
-AskingRegion asking_region_of(std::string_view name);
+AskingRegion asking_region_of(const trace::Region& region);
 
 /// Collects them while the events of one location are read.
 class ProbeBuilder {

@@ -10,7 +10,6 @@
 
 #include "replay/ranks/exchange.h"
 #include "replay/read/device_busy.h"
-#include "trace/mpi_calls.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::replay {
@@ -93,7 +92,7 @@ void join_ranks(Run& run, PathMaps& maps) {
 void mark_polling_paths(Run& run) {
   std::vector<bool> regions;
   for (const trace::Region& region : run.regions) {
-    const AskingRegion asking = asking_region_of(trace::name_of_mpi(region));
+    const AskingRegion asking = asking_region_of(region);
     regions.push_back(asking.polls || asking.spins);
   }
   for (const CallPathTree::Node& node : run.callpaths.nodes()) {

@@ -40,7 +40,7 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
     const bool not_recorded = region.name == trace::kNotRecorded;
     const trace::MpiCall* const call = trace::mpi_call(region);
     traits.push_back({
-        .test = not_recorded || asking_region_of(trace::name_of_mpi(region)).tests,
+        .test = not_recorded || asking_region_of(region).tests,
         .never_blocks = not_recorded || (call != nullptr && call->never_blocks()),
         .omp_barrier = is_omp_barrier(region),
         .parallel = region.role == trace::RegionRole::parallel,
@@ -52,7 +52,7 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
         .waits_for_mutex = waits_for_mutex(region),
         .openmp = openmp_region_of(region),
         .device = devices_untold ? device_call_of(region) : DeviceCall::none,
-        .asking = asking_region_of(trace::name_of_mpi(region)),
+        .asking = asking_region_of(region),
     });
   }
   return traits;
