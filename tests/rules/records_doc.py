@@ -22,11 +22,14 @@ the enumerations; `culprit-rawdump` prints the records of an experiment.
 A record has a header, with its time, its kind and two numbers (`arg`, 32 bits, and `flags`, 16 bits), and after it
 words of 64 bits (`w0`, `w1`, ...), which may be divided into halves. A field whose word is *optional* is 0 where the
 record ends before it; an address, a call path, a string or a time that is 0 is absent or unknown. A kind with
-*yes* under "off" is recorded while recording is off, too: others need it to be understood. A record that *grows* may
-change while it is the newest of its log; *ticks until* a kind means that a record
-of that kind follows after this many ticks, and is not written.
+*yes* under "off" is recorded while recording is off, too: others need it to be understood. One with *always* is kept
+also when a run is so long that other records are kept of bursts alone. A record that *grows* may change while it is
+the newest of its log; *ticks until* a kind means that a record of that kind follows after this many ticks, and is not
+written.
 """
 COLUMNS = "| kind | number | off | meaning | fields |\n|---|---|---|---|---|\n"
+
+KEPT = {"LEFT_OUT": "no", "KEPT": "yes", "DEFINES": "always"}
 
 # What a field is, where its macro says more than its type.
 SORTS = {"PATH": "call path", "NAME": "string", "CODE": "return address", "ENTRY": "function's address",
@@ -115,7 +118,7 @@ def document(read):
         elif macro == "END":
             kind, number, _, kept, meaning = row
             meaning += " (*grows*)" if grows else ""
-            cells = [f"`{kind}`", number, "yes" if kept == "KEPT" else "no", meaning, "<br>".join(fields)]
+            cells = [f"`{kind}`", number, KEPT[kept], meaning, "<br>".join(fields)]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n")
         else:
             grows |= macro.startswith("NOTED")

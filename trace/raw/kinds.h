@@ -41,6 +41,7 @@ struct RawKindFacts {
   std::string_view name;
   RawGroup group = RawGroup::unknown;
   bool kept_when_off = false;  ///< while recording is off: others need it to be understood
+  bool defines = false;        ///< kept for ever: what it says holds from then on
   bool takes_path = false;     ///< it has a call path
   bool grows = false;          ///< it may still change while it is the newest record
   unsigned words = 0;          ///< that it has at least
@@ -57,18 +58,21 @@ struct RawNote {
 
 namespace raw_kinds {
 
+/// A column of records.def, which explains it.
+enum class Kept : uint8_t { LEFT_OUT, KEPT, DEFINES };
+
 /// Builds the table of facts, one entry at a time.
 struct Builder {
   std::array<RawKindFacts, 256> facts = {};
   RawKindFacts* now = nullptr;
-  constexpr void record(RawKind kind, std::string_view name, RawGroup group, bool kept) {
+  constexpr void record(RawKind kind, std::string_view name, RawGroup group, Kept kept) {
     now = &facts[static_cast<size_t>(kind)];
-    *now = {name, group, kept};
+    *now = {name, group, kept != Kept::LEFT_OUT, kept == Kept::DEFINES};
   }
 };
 
 constexpr std::array<RawKindFacts, 256> all_facts() {
-  constexpr bool KEPT = true, LEFT_OUT = false;
+  using enum Kept;
   Builder table;
 #define RECORD(kind, number, group, kept, meaning) \
   table.record(RawKind::kind, #kind, RawGroup::group, kept);
@@ -117,6 +121,11 @@ constexpr const std::array<RawNote, 2>& notes_of(RawKind kind) {
 /// call. Definitions are needed after the pause.
 constexpr bool is_kept_when_off(RawKind kind) {
   return facts_of(kind).kept_when_off;
+}
+
+/// A definition, or something that happens once: kept even of times of which no other record is.
+constexpr bool is_definition(RawKind kind) {
+  return facts_of(kind).defines;
 }
 
 /// A record that may still change while it is the newest: signal handlers must stay out while it
