@@ -33,14 +33,15 @@ SKIPPED = 77  # what ctest understands as "skipped"
 FLOORS = {
     "base": [],
     "trace": ["base"],
-    "collector": ["trace", "base"],
+    "fold": ["trace", "base"],
+    "collector": ["fold", "trace", "base"],
     "gpu": ["collector", "trace", "base"],
-    "assemble": ["trace", "base"],
+    "assemble": ["fold", "trace", "base"],
     "replay": ["trace", "base"],
     "blame": ["replay", "trace", "base"],
     "predict": ["blame", "replay", "trace", "base"],
     "report": ["predict", "blame", "replay", "trace", "base"],
-    "cli": ["assemble", "report", "predict", "blame", "replay", "trace", "base"],
+    "cli": ["assemble", "fold", "report", "predict", "blame", "replay", "trace", "base"],
 }
 
 # Headers of others, each with the places that may include them.

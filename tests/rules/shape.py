@@ -10,7 +10,7 @@ breaks the rule as well, so the lists only shrink.
 import os
 import re
 
-PRODUCT = ("base/", "trace/", "collector/", "gpu/", "assemble/", "replay/", "blame/", "predict/", "report/", "cli/")
+PRODUCT = ("base/", "trace/", "fold/", "collector/", "gpu/", "assemble/", "replay/", "blame/", "predict/", "report/", "cli/")
 CODE = (".h", ".cpp", ".def", ".inc", ".S")
 MAX_CLASS_LINES = 200
 MAX_FOLDER_FILES = 30
