@@ -20,7 +20,7 @@ constexpr size_t kWord = sizeof(uint64_t);
 constexpr uint64_t kFarther = 16;
 
 /// Their times are those of the record before, if any.
-bool is_definition(RawKind kind) {
+bool has_time_of_the_last(RawKind kind) {
   return kind == RawKind::path_def || kind == RawKind::string_def || kind == RawKind::python_code;
 }
 
@@ -73,7 +73,7 @@ class Salvager {
     result.refused = refused_ + (found - candidates_.size());
     for (const Candidate& one : candidates_) {
       result.good.push_back(one.at);
-      if (!is_definition(one.kind)) result.newest = one.ticks;
+      if (!has_time_of_the_last(one.kind)) result.newest = one.ticks;
     }
     return result;
   }
@@ -99,7 +99,7 @@ class Salvager {
     }
     const int wanted = words_of(header.kind);
     if (wanted == kUnknownKind || header.words < wanted) return std::nullopt;
-    const bool early = is_definition(header.kind) && !strictly && header.time <= bounds_.end;
+    const bool early = has_time_of_the_last(header.kind) && !strictly && header.time <= bounds_.end;
     if (!early && !is_within(header.time)) return std::nullopt;
     const auto* words = reinterpret_cast<const uint64_t*>(window_.data() + at + sizeof header);
     const uint64_t later = later_moment(header, words);
@@ -141,7 +141,7 @@ class Salvager {
     std::vector<size_t> ends;  // of rows by their length - 1: the record with the least last time
     std::vector<size_t> before(candidates_.size(), SIZE_MAX);
     for (size_t i = 0; i < candidates_.size(); ++i) {
-      if (is_definition(candidates_[i].kind)) continue;
+      if (has_time_of_the_last(candidates_[i].kind)) continue;
       const auto place = std::upper_bound(
           ends.begin(), ends.end(), candidates_[i].ticks,
           [&](uint64_t ticks, size_t other) { return ticks < candidates_[other].ticks; });
@@ -157,16 +157,17 @@ class Salvager {
       kept[i] = true;
     }
     size_t i = 0;
-    std::erase_if(candidates_,
-                  [&](const Candidate& one) { return !kept[i++] && !is_definition(one.kind); });
+    std::erase_if(candidates_, [&](const Candidate& one) {
+      return !kept[i++] && !has_time_of_the_last(one.kind);
+    });
   }
 
   /// A time that is far too late has no later record that would contradict it.
   void drop_far_ends() {
     for (size_t i = candidates_.size(); i-- > 0;) {
-      if (is_definition(candidates_[i].kind)) continue;
+      if (has_time_of_the_last(candidates_[i].kind)) continue;
       size_t previous = i;
-      while (previous > 0 && is_definition(candidates_[previous - 1].kind)) --previous;
+      while (previous > 0 && has_time_of_the_last(candidates_[previous - 1].kind)) --previous;
       const uint64_t before = previous > 0 ? candidates_[previous - 1].ticks : bounds_.begin;
       const uint64_t known = std::max(before, bounds_.known);
       if (candidates_[i].ticks <= known + (known - bounds_.begin) / kFarther) return;
@@ -179,7 +180,7 @@ class Salvager {
     uint64_t next = bounds_.known;
     for (size_t i = candidates_.size(); i-- > 0;) {
       const Candidate& one = candidates_[i];
-      if (is_definition(one.kind)) continue;
+      if (has_time_of_the_last(one.kind)) continue;
       if (one.later > std::max(next, one.ticks)) {
         candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(i));
       } else {
