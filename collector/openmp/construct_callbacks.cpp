@@ -6,6 +6,7 @@
 // happen (gcc programs' single), so nothing here relies on pairs. Chunks of loops are only counted:
 // a loop may have as many as iterations, and only their distribution over threads matters.
 #include "collector/openmp/callbacks.h"
+#include "collector/openmp/fork_board.h"
 #include "collector/openmp/ompt_tool.h"
 
 namespace culprit::collector::openmp {
@@ -67,6 +68,17 @@ void put_meeting(ThreadLog& log, uint64_t time, ompt_sync_region_t type, const v
           Record{.kind = static_cast<uint16_t>(type), .code = as_word(codeptr), .region = region});
 }
 
+/// Of the end of a meeting. One that is reported late (`parallel` is null) says when the region was
+/// over.
+void put_end(ThreadLog& log, uint64_t time, ompt_sync_region_t type, const ompt_data_t* parallel,
+             const void* codeptr, uint64_t region) {
+  log.put(time,
+          raw::omp_sync_end{.kind = static_cast<uint16_t>(type),
+                            .code = as_word(codeptr),
+                            .region = region,
+                            .joined = parallel == nullptr ? g_fork_board.find(region).joined : 0});
+}
+
 void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel,
              ompt_data_t*, const void* codeptr) {
   const uint64_t time = now();
@@ -81,7 +93,7 @@ void on_sync(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint, ompt_data_
     // A worker's late barrier end (`parallel` is null) would count later work, too: counters are
     // not read then.
     if (log->counting && parallel != nullptr) log->count(time);
-    put_meeting<raw::omp_sync_end>(*log, time, type, codeptr, region);
+    put_end(*log, time, type, parallel, codeptr, region);
   }
 }
 
@@ -99,7 +111,7 @@ void on_sync_and_wait(ompt_sync_region_t type, ompt_scope_endpoint_t endpoint,
     state.waits.begin(*log);
     put_meeting<raw::omp_sync_begin>(*log, time, type, codeptr, region);
   } else {
-    put_meeting<raw::omp_sync_end>(*log, time, type, codeptr, region);
+    put_end(*log, time, type, parallel, codeptr, region);
     state.waits.end(*log);
   }
 }

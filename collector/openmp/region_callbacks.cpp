@@ -8,9 +8,12 @@
 #include <atomic>
 
 #include "collector/openmp/callbacks.h"
+#include "collector/openmp/fork_board.h"
 #include "collector/openmp/ompt_tool.h"
 
 namespace culprit::collector::openmp {
+
+constinit ForkBoard g_fork_board;
 
 namespace {
 
@@ -39,6 +42,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   const uint64_t region = g_last_region.fetch_add(1, std::memory_order_relaxed) + 1;
   if (parallel != nullptr) parallel->value = region;
   const auto path = static_cast<uint32_t>(log->current_path());
+  g_fork_board.note_fork(region, uint64_t{log->number} << 32 | path, time);
   if (log->counting) log->count(time);
   log->put(time, raw::omp_parallel_begin{.path = path,
                                          .league = (flags & ompt_parallel_league) != 0,
@@ -50,6 +54,7 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   const uint64_t time = callback_time();
   ThreadLog* log = live_log();
   if (log == nullptr || parallel == nullptr) return;
+  g_fork_board.note_join(parallel->value, time);
   if (log->counting) log->count(time);
   log->put(time, raw::omp_parallel_end{.region = parallel->value});
 }
@@ -64,7 +69,13 @@ void begin_implicit(ThreadLog& log, uint64_t time, uint64_t region, unsigned tea
   if (team_size == 1 && log.note(&raw::omp_parallel_begin::lone_task, time, 0, region)) {
     return;
   }
-  log.put(time, raw::omp_implicit_begin{.region = region, .team_size = team_size, .index = index});
+  raw::omp_implicit_begin begun{.region = region, .team_size = team_size, .index = index};
+  if (index != 0) {
+    const ForkNote note = g_fork_board.find(region);
+    begun.fork = note.fork;
+    begun.forked = note.forked;
+  }
+  log.put(time, begun);
 }
 
 void end_implicit(ThreadLog& log, uint64_t time, const ompt_data_t* parallel) {
@@ -83,6 +94,7 @@ void on_leave(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
   ThreadState& state = thread_state();
   state.waits.clear(*log);
   state.regions.pop(parallel->value);
+  g_fork_board.note_join(parallel->value, time);
   if (log->counting) log->count(time);
   log->put(time, raw::omp_parallel_end{.region = parallel->value});
 }

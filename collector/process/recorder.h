@@ -132,6 +132,9 @@ class CULPRIT_EXPORT ThreadLog {
   /// While > 0 the sampling handler takes no sample (inside MPI, in a barrier's wait).
   int waiting = 0;
 
+  /// That of the log's files; of a log without files: 0.
+  uint32_t number = 0;
+
   /// The function behind all put()s; not for probes. `words` follow the header, and the rest
   /// follows them.
   void put(RawKind kind, uint64_t time, uint16_t flags = 0, uint32_t arg = 0);

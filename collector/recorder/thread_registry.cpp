@@ -270,6 +270,7 @@ ThreadLog* Recorder::create(const char* folder, uint32_t number) {
   Storage* storage = allocate();
   if (storage == nullptr) return nullptr;
   storage->impl.open(folder, number);
+  storage->log.number = number;
   storage->log.open_ = storage->impl.file.open_slots();
   return &storage->log;
 }
@@ -285,6 +286,7 @@ ThreadLog* Recorder::create_scratch() {
 void Recorder::settle(ThreadLog& log, const char* folder, uint32_t number) {
   log.open_ = nullptr;
   log.impl_->settle(folder, number);
+  log.number = number;
   log.open_ = log.impl_->file.open_slots();
 }
 
