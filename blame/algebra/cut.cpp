@@ -167,6 +167,8 @@ Result<Findings> cut(const Findings& findings, const Cut& wanted) {
   out.tiles.clear();
   out.unexplained.clear();
   out.shared_calls.clear();
+  out.estimates.clear();  // shares of the waiting of the whole run
+  out.windows.clear();
   out.periods.clear();  // the periods belonged to series of the whole run
   out.location_times = location_times(out.callpath_times);
   sum_up(out);

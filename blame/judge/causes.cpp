@@ -66,12 +66,30 @@ bool may_recurse(const FoundCallPath& path) {
          trace::pseudo_region(path.region) == nullptr;
 }
 
+/// A cost, and what is split and summed as it is.
+struct Carried {
+  double cost_s = 0;
+  std::vector<double> values;
+
+  Carried& operator+=(const Carried& other) {
+    cost_s += other.cost_s;
+    values.resize(std::max(values.size(), other.values.size()));
+    for (size_t i = 0; i < other.values.size(); ++i) values[i] += other.values[i];
+    return *this;
+  }
+  Carried part(double time_s, double of_s) const {
+    Carried part{cost_s * time_s / of_s, values};
+    for (double& value : part.values) value *= time_s / of_s;
+    return part;
+  }
+};
+
 /// Redirects costs of delays from calls that wait to the causes of those waits.
 class RedirectedCosts {
  public:
   struct Part {
     Place place;
-    double cost_s;
+    Carried cost;
     CallPathId through;  ///< the first call on the way
   };
 
@@ -83,7 +101,7 @@ class RedirectedCosts {
       if (row.time_s <= 0) continue;
       if (!waits_for_others(findings.callpaths[row.wait_callpath.index()])) continue;
       Call& call = calls_[{row.wait_callpath, row.wait_location}];
-      call.behind.push_back({{row.delay_callpath, row.delay_location}, row.time_s, {}});
+      call.behind.push_back({{row.delay_callpath, row.delay_location}, row.time_s});
       call.known_s += row.time_s;
     }
     if (calls_.empty()) return;
@@ -102,50 +120,56 @@ class RedirectedCosts {
     });
   }
 
-  std::vector<Part> all() {
+  /// `values`: by row of delays, or none.
+  std::vector<Part> all(std::span<const std::vector<double>> values) {
     std::vector<Part> parts;
     Costs under_way, settled;
-    for (const FoundDelay& row : findings_.delays) {
+    for (size_t i = 0; i < findings_.delays.size(); ++i) {
+      const FoundDelay& row = findings_.delays[i];
       if (is_of_start_up(findings_, row)) continue;
       const Place place{row.callpath, row.location};
-      const double cost_s = row.short_s + row.long_s;
+      Carried cost{row.short_s + row.long_s, values.empty() ? std::vector<double>() : values[i]};
       if (calls_.contains(place)) {
-        under_way[{place, CallPathId()}] += cost_s;
+        under_way[{place, CallPathId()}] += cost;
       } else {
-        parts.push_back({place, cost_s, {}});
+        parts.push_back({place, std::move(cost), {}});
       }
     }
     for (size_t step = 0; step < kLongestChain && !under_way.empty(); ++step) {
       under_way = go_on(under_way, settled);
     }
-    for (const auto& [at, cost_s] : under_way)
-      settled[at] += cost_s;  // calls that wait for each other in a circle
-    for (const auto& [at, cost_s] : settled) parts.push_back({at.first, cost_s, at.second});
+    for (const auto& [at, cost] : under_way)
+      settled[at] += cost;  // calls that wait for each other in a circle
+    for (const auto& [at, cost] : settled) parts.push_back({at.first, cost, at.second});
     return parts;
   }
 
  private:
   /// A call that waited, the causes of its waits, and its time.
   struct Call {
-    std::vector<Part> behind;
+    struct Behind {
+      Place place;
+      double time_s;
+    };
+    std::vector<Behind> behind;
     double known_s = 0, waited_s = 0, spent_s = 0;
   };
   /// Costs by place, and by the first call on the way there.
-  using Costs = std::map<std::pair<Place, CallPathId>, double>;
+  using Costs = std::map<std::pair<Place, CallPathId>, Carried>;
 
   /// Makes one step; costs that can go no further are added to `settled`.
   Costs go_on(const Costs& costs, Costs& settled) const {
     Costs next;
-    for (const auto& [at, cost_s] : costs) {
+    for (const auto& [at, cost] : costs) {
       const auto& [place, through] = at;
       const auto call = calls_.find(place);
       if (call == calls_.end()) {
-        settled[at] += cost_s;
+        settled[at] += cost;
         continue;
       }
-      for (const Part& part : call->second.behind) {
-        next[{part.place, through.valid() ? through : place.first}] +=
-            cost_s * part.cost_s / call->second.known_s;
+      for (const Call::Behind& behind : call->second.behind) {
+        next[{behind.place, through.valid() ? through : place.first}] +=
+            cost.part(behind.time_s, call->second.known_s);
       }
     }
     return next;
@@ -179,7 +203,8 @@ class Recursions {
       const Findings& findings, const Functions& functions,
       const std::vector<RedirectedCosts::Part>& parts) {
     std::vector<double> costs(findings.callpaths.size());
-    for (const RedirectedCosts::Part& part : parts) costs[part.place.first.index()] += part.cost_s;
+    for (const RedirectedCosts::Part& part : parts)
+      costs[part.place.first.index()] += part.cost.cost_s;
     struct Below {
       double once_s = 0, again_s = 0;
     };
@@ -208,19 +233,23 @@ class Recursions {
 /// A cause to which parts are still being added.
 struct Sum {
   Cause cause;
+  Carried all;
   std::map<CallPathId, double> by_path, by_call;
   std::map<LocationId, double> by_location;
 
   void add(const RedirectedCosts::Part& part) {
-    cause.cost_s += part.cost_s;
-    by_path[part.place.first] += part.cost_s;
-    by_location[part.place.second] += part.cost_s;
+    const double cost_s = part.cost.cost_s;
+    all += part.cost;
+    by_path[part.place.first] += cost_s;
+    by_location[part.place.second] += cost_s;
     if (!part.through.valid()) return;
-    cause.through_s += part.cost_s;
-    by_call[part.through] += part.cost_s;
+    cause.through_s += cost_s;
+    by_call[part.through] += cost_s;
   }
 
   Cause finish() {
+    cause.cost_s = all.cost_s;
+    cause.values = std::move(all.values);
     const auto largest = [](const std::map<CallPathId, double>& sums) {
       return std::max_element(sums.begin(), sums.end(),
                               [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -248,9 +277,9 @@ std::vector<Cause> finish(std::map<Key, Sum>& sums) {
 
 class Grouping {
  public:
-  explicit Grouping(const Findings& findings)
+  explicit Grouping(const Findings& findings, std::span<const std::vector<double>> values = {})
       : functions_(findings),
-        parts_(RedirectedCosts(findings).all()),
+        parts_(RedirectedCosts(findings).all(values)),
         recursions_(findings, functions_, parts_) {}
 
   std::vector<Cause> group() {
@@ -279,8 +308,8 @@ class Grouping {
       const CallPathId outermost = recursions_.outermost(part.place.first);
       if (!outermost.valid()) continue;
       const FunctionNumber top = functions_.of(outermost), leaf = functions_.of(part.place.first);
-      whole[top] += part.cost_s;
-      if (leaf != top) by_leaf[{top, leaf}] += part.cost_s;
+      whole[top] += part.cost.cost_s;
+      if (leaf != top) by_leaf[{top, leaf}] += part.cost.cost_s;
     }
     for (const auto& [pair, cost_s] : by_leaf) {
       if (cost_s >= kCarriesIt * whole[pair.first]) carriers_.insert(pair);
@@ -300,13 +329,18 @@ std::vector<Cause> causes(const Findings& findings) {
   return Grouping(findings).group();
 }
 
+std::vector<Cause> causes(const Findings& findings,
+                          std::span<const std::vector<double>> values_of_delays) {
+  return Grouping(findings, values_of_delays).group();
+}
+
 std::vector<Cause> causes_of(const Findings& findings, std::string_view pattern) {
   const Functions functions(findings);
   std::map<FunctionNumber, Sum> sums;
   for (const FoundDelay& row : findings.delays) {
     if (row.pattern != pattern) continue;
     sums[functions.of(row.callpath)].add(
-        {{row.callpath, row.location}, row.short_s + row.long_s, {}});
+        {{row.callpath, row.location}, {row.short_s + row.long_s, {}}, {}});
   }
   return finish(sums);
 }

@@ -15,6 +15,7 @@
 // code, and further if that waits, too: `through` names the call.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,16 +30,22 @@ struct Cause {
   double cost_s = 0;
   std::vector<Share> shares;  ///< largest first
   std::vector<CallPathId> callpaths;
-  CallPathId costliest;    ///< the call path with the largest part ...
-  double costliest_s = 0;  ///< ... and that part
-  CallPathId through;      ///< a waiting call behind which this was found; none: direct
-  double through_s = 0;    ///< of cost_s, behind such calls
+  CallPathId costliest;        ///< the call path with the largest part ...
+  double costliest_s = 0;      ///< ... and that part
+  CallPathId through;          ///< a waiting call behind which this was found; none: direct
+  double through_s = 0;        ///< of cost_s, behind such calls
+  std::vector<double> values;  ///< of the delays' values, if there are any
 
   Amount<OwnWaiting> cost() const { return Amount<OwnWaiting>(cost_s); }
 };
 
 /// Largest first.
 std::vector<Cause> causes(const Findings& findings);
+
+/// The same for delays that have further values, by row: these are passed on, split and summed as
+/// the row's cost is. Each row has as many.
+std::vector<Cause> causes(const Findings& findings,
+                          std::span<const std::vector<double>> values_of_delays);
 
 /// Returns causes for waits of this pattern only, without redirection. Largest first.
 std::vector<Cause> causes_of(const Findings& findings, std::string_view pattern);

@@ -14,7 +14,8 @@ import prose
 TABLE = "blame/findings/findings.def"
 COLUMNS = "blame/findings/columns.def"
 WORDS = ("blame/findings/words.def", "base/severities.def")
-PARTS = ("blame/findings/findings_derived.def", "blame/findings/findings_cores.def")  # of the table, which includes them
+# of the table, which includes them
+PARTS = tuple(f"blame/findings/findings_{part}.def" for part in ("derived", "cores", "bursts"))
 SOURCES = (TABLE, *PARTS, COLUMNS, *WORDS)
 DOCUMENT = "docs/findings-db.md"
 

@@ -45,6 +45,16 @@ blame::FoundPeriod a_period() {
           1.9911};
 }
 
+void fill_over_time(Findings& f) {
+  const CallPathId first(0), second(1);
+  f.periods = {a_period()};
+  f.coverage = {{1.941, 24, 1.942, 0.943, 1.944, 1.945, 1.946}};
+  f.windows = {{3, 1.951, 1.952, 1.953, 1.954, 1.955, 1.956, second, 1.957}};
+  f.estimates = {{blame::EstimatedFigure::delay, "omp.barrier", first, 2.951, 2.952, 2.953, 2.954,
+                  0.61, 0.57, 0.65, 20.5},
+                 {blame::EstimatedFigure::waiting, "", CallPathId::none(), 1, 2, 3, 4, 1, 1, 1, 0}};
+}
+
 }  // namespace
 
 Findings hybrid_chain() {
@@ -173,7 +183,7 @@ Findings every_field() {
   f.counts = {{MetricId(1), path(0), at(1), 1.88, 1.89}};
   f.stages = {{blame::StageKind::iteration, "loop", -5, 2, 1.905, 1.907, 1.91, 1.92, 1.93, at(1),
                1.94, 0.95, 0.96}};
-  f.periods = {a_period()};
+  fill_over_time(f);
   f.profile = {{path(1), at(1), uint64_t{1} << 33, 1.9}};
   f.message_use = {{path(0), at(1), 11, 5, 3, 2, 1, 1.827, 1.828}};
   f.refills = {{2, "grid 0", "2,1", 13, 2, 1.829}};

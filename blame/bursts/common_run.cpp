@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/bursts/common_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "blame/algebra/integrate.h"
+#include "blame/findings/findings_fields.h"
+
+namespace culprit::blame {
+namespace {
+
+void give_ids(Findings& findings, const CommonIds& ids) {
+  findings.callpaths.clear();
+  findings.locations.clear();
+  findings.metrics.clear();
+  visit_lists(
+      [&](auto& rows) {
+        for (auto& row : rows) visit_fields(row, [&](auto& field) { field = ids(field); });
+      },
+      findings);
+}
+
+}  // namespace
+
+CommonRun on_common_ground(BurstRun run) {
+  std::vector<const Findings*> inputs{&run.profile, &run.whole};
+  for (const TracedWindow& window : run.windows) inputs.push_back(&window.findings);
+  CommonGround ground = integrate(inputs);
+  CommonRun common;
+  common.rest_s = std::max(0.0, run.profile.run.wall_s - run.whole_s);
+  for (const TracedWindow& window : run.windows) {
+    common.seen_s += window.end_s - window.counted_from_s;
+  }
+  common.rest_s = std::max(common.rest_s, common.seen_s);
+  for (size_t i = 0; i < run.profile.locations.size(); ++i) {
+    FoundLocation& row = ground.locations[ground.inputs.front().locations[i].index()];
+    row.life_s = run.profile.locations[i].life_s;
+  }
+  common.callpaths = std::move(ground.callpaths);
+  common.locations = std::move(ground.locations);
+  common.metrics = std::move(ground.metrics);
+  give_ids(run.profile, ground.inputs[0]);
+  give_ids(run.whole, ground.inputs[1]);
+  for (size_t j = 0; j < run.windows.size(); ++j) {
+    give_ids(run.windows[j].findings, ground.inputs[2 + j]);
+  }
+  common.parts = std::move(run);
+  return common;
+}
+
+}  // namespace culprit::blame

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The type of a row decides by what it is scaled up: by the waits that it belongs to, by its call
+// path, or by the time of the windows.
+
+#include "blame/bursts/other_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "blame/algebra/sum_rows.h"
+
+namespace culprit::blame {
+namespace {
+
+class Joining {
+ public:
+  Joining(const CommonRun& run, const WaitStrata& places, const PathStrata& paths, Findings& joined)
+      : run_(run), places_(places), paths_(paths), joined_(joined) {}
+
+  void join() {
+    visit_lists_of<Origin::each_rank>(
+        [&](auto& to, const auto& of_profile, const auto& of_whole) {
+          join_list(to, of_profile, of_whole);
+        },
+        joined_, run_.parts.profile, run_.parts.whole);
+    join_list(joined_.critical_callpaths, run_.parts.profile.critical_callpaths,
+              run_.parts.whole.critical_callpaths);
+    join_list(joined_.refills, run_.parts.profile.refills, run_.parts.whole.refills);
+    join_list(joined_.message_use, run_.parts.profile.message_use, run_.parts.whole.message_use);
+  }
+
+ private:
+  template <class Row>
+  static constexpr bool kScaledElsewhere =
+      std::is_same_v<Row, FoundWait> || std::is_same_v<Row, FoundDelay>;
+
+  template <class Row>
+  void join_list(std::vector<Row>& to, const std::vector<Row>& of_profile,
+                 const std::vector<Row>& of_whole) {
+    if constexpr (!kScaledElsewhere<Row>) {
+      if (!of_profile.empty()) {
+        to = of_profile;
+        return;
+      }
+      Rows<Row> rows;
+      for (const Row& row : of_whole) rows.add(row, SameIds(), 1);
+      for (const TracedWindow& window : run_.parts.windows) {
+        for (const Row& row : list_of<Row>(window.findings)) {
+          rows.add(row, SameIds(), factor_of(row));
+        }
+      }
+      to = rows.take();
+    }
+  }
+
+  template <class Row>
+  static const std::vector<Row>& list_of(const Findings& findings) {
+    const std::vector<Row>* found = nullptr;
+    visit_lists(
+        [&](const auto& list) {
+          using Each = typename std::remove_cvref_t<decltype(list)>::value_type;
+          if constexpr (std::is_same_v<Each, Row>) found = &list;
+        },
+        findings);
+    return *found;
+  }
+
+  /// Victims and holders of locks stand for what the waits do that they belong to.
+  double factor_of(const FoundVictim& row) const {
+    return wait_factor(row.wait_callpath, row.wait_location);
+  }
+  double factor_of(const FoundLockBlame& row) const {
+    return wait_factor(row.callpath, row.holder);
+  }
+  template <class Row>
+  double factor_of(const Row& row) const {
+    CallPathId path;
+    visit_fields(row, [&](const auto& field) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(field)>, CallPathId>) {
+        if (!path.valid()) path = field;
+      }
+    });
+    if (path.valid()) return paths_.strata().factor(paths_.of(path));
+    return run_.seen_s > 0 ? run_.rest_s / run_.seen_s : 1;
+  }
+  double wait_factor(CallPathId path, LocationId location) const {
+    return places_.strata().factor(places_.of(path, location));
+  }
+
+  const CommonRun& run_;
+  const WaitStrata& places_;
+  const PathStrata& paths_;
+  Findings& joined_;
+};
+
+/// What waiting MPI's calls turned out to be is no work there. The classes of a thread's time stay
+/// as long as its life.
+void fit_tiles(Findings& joined) {
+  std::map<LocationId, double> waiting_s;
+  for (const FoundWait& row : joined.waits) {
+    const bool start_up = row.callpath.valid() && joined.callpaths[row.callpath.index()].start_up;
+    if (!start_up) waiting_s[row.location] += row.time_s;
+  }
+  std::map<std::pair<LocationId, Tile>, FoundTile*> tiles;
+  for (FoundTile& row : joined.tiles) tiles[{row.location, row.tile}] = &row;
+  std::vector<FoundTile> made;
+  for (const auto& [location, time_s] : waiting_s) {
+    const auto waiting = tiles.find({location, Tile::waiting});
+    double lacks_s = time_s - (waiting == tiles.end() ? 0 : waiting->second->time_s);
+    double moved_s = 0;
+    for (const Tile from : {Tile::mpi, Tile::overhead}) {
+      const auto tile = tiles.find({location, from});
+      if (tile == tiles.end() || lacks_s <= moved_s) continue;
+      const double part_s = std::min(tile->second->time_s, lacks_s - moved_s);
+      tile->second->time_s -= part_s;
+      tile->second->callpath_s = std::min(tile->second->callpath_s, tile->second->time_s);
+      moved_s += part_s;
+    }
+    if (moved_s <= 0) continue;
+    if (waiting != tiles.end()) {
+      waiting->second->time_s += moved_s;
+    } else {
+      made.push_back({Tile::waiting, location, moved_s, {}, 0});
+    }
+  }
+  joined.tiles.insert(joined.tiles.end(), made.begin(), made.end());
+}
+
+/// The critical path is as long as the run.
+void fit_critical_path(Findings& joined) {
+  const auto fit = [&](auto& rows) {
+    double sum_s = 0;
+    for (const auto& row : rows) sum_s += row.time_s;
+    if (sum_s <= 0) return;
+    const double factor = joined.run.wall_s / sum_s;
+    for (auto& row : rows) row.time_s *= factor;
+  };
+  fit(joined.critical_path);
+  double sum_s = 0;
+  for (const auto& row : joined.critical_callpaths) sum_s += row.time_s;
+  for (auto& row : joined.critical_callpaths) {
+    if (sum_s > 0) row.imbalance_s *= joined.run.wall_s / sum_s;
+  }
+  fit(joined.critical_callpaths);
+}
+
+}  // namespace
+
+void add_other_rows(const CommonRun& run, const WaitStrata& places, const PathStrata& paths,
+                    Findings& joined) {
+  Joining(run, places, paths, joined).join();
+  fit_critical_path(joined);
+  fit_tiles(joined);
+}
+
+}  // namespace culprit::blame

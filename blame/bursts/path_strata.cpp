@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "blame/bursts/path_strata.h"
+
+#include <utility>
+#include <vector>
+
+namespace culprit::blame {
+
+PathStrata::PathStrata(const CommonRun& run) : strata_({}, 0, 0) {
+  const size_t windows = run.parts.windows.size();
+  std::vector<Stratum> all(1 + run.callpaths.size());
+  for (size_t i = 0; i < run.callpaths.size(); ++i) {
+    const CallPathId parent = run.callpaths[i].parent;
+    all[1 + i].parent = parent.valid() ? 1 + parent.index() : 0;
+  }
+  for (Stratum& each : all) each.seen_s.resize(windows);
+  const auto add = [&](const Findings& from, const auto& to) {
+    for (const FoundProfile& row : from.profile) {
+      if (row.callpath.valid()) to(all[1 + row.callpath.index()], row.time_s);
+    }
+  };
+  add(run.parts.profile, [](Stratum& to, double time_s) { to.whole_s += time_s; });
+  add(run.parts.whole, [](Stratum& to, double time_s) { to.whole_s -= time_s; });
+  for (size_t j = 0; j < windows; ++j) {
+    add(run.parts.windows[j].findings, [&](Stratum& to, double s) { to.seen_s[j] += s; });
+  }
+  strata_ = Strata(std::move(all), windows, run.covered());
+}
+
+}  // namespace culprit::blame
