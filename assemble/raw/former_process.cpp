@@ -14,7 +14,7 @@ using trace::RawProcess;
 using trace::RawProcessFile;
 using trace::RawSnapshot;
 
-constexpr size_t kFormerProcess = sizeof(RawProcess) - sizeof(uint64_t);
+constexpr size_t kFormerProcess = kFormerRecordBytes;
 constexpr size_t kNew = offsetof(RawProcess, written_behind);
 constexpr size_t kFormerSnapshot = kFormerProcess + 2 * sizeof(uint64_t);
 static_assert(kFormerProcessBytes == kFormerProcess + 2 * kFormerSnapshot);

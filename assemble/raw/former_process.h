@@ -14,9 +14,10 @@
 namespace culprit::assemble {
 
 inline constexpr uint32_t kFormerRawVersion = 8;
+/// Of a process's record: what comes from `node` on is newer, too.
+inline constexpr size_t kFormerRecordBytes = offsetof(trace::RawProcess, node) - sizeof(uint64_t);
 /// Of its file `process`.
-inline constexpr size_t kFormerProcessBytes =
-    3 * (sizeof(trace::RawProcess) - sizeof(uint64_t)) + 4 * sizeof(uint64_t);
+inline constexpr size_t kFormerProcessBytes = 3 * kFormerRecordBytes + 4 * sizeof(uint64_t);
 
 /// The content of such a file in today's format, as far as it is whole. Nothing if it is of another
 /// version, or shorter.

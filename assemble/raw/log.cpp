@@ -45,10 +45,13 @@ class LogPart {
                               0) != MAP_FAILED;
   }
 
-  /// Of a tail: bytes behind its window. Version 8 had no slots (assemble/raw/former_process.h).
+  /// Of a tail: bytes behind its window. Version 8 had no slots (assemble/raw/former_process.h),
+  /// and version 10 did not say how many windows are kept.
   size_t behind_window() const {
-    constexpr size_t kWithoutSlots = offsetof(RawTail, open);
-    return size() % kPage == kWithoutSlots ? kWithoutSlots : sizeof(RawTail);
+    for (const size_t former : {offsetof(RawTail, open), offsetof(RawTail, kept)}) {
+      if (size() % kPage == former) return former;
+    }
+    return sizeof(RawTail);
   }
 
   /// Of a tail: bytes of its window, which are whole pages. 0: it is none.
@@ -100,7 +103,8 @@ class LogCheck {
         data_(std::move(data)) {}
 
   /// `events_size` bytes of whole windows and maybe a part of one, the end of a thread that ended.
-  void check_ended(size_t events_size) {
+  /// `may_be_whole`: or all windows that were to be kept.
+  void check_ended(size_t events_size, bool may_be_whole) {
     const size_t window = window_by_seals(events_size);
     const size_t rest = check_windows(events_size, window);
     const size_t begin = events_size - rest;
@@ -109,7 +113,8 @@ class LogCheck {
     } else if (rest > 0) {
       add_damaged(begin, events_size);
     }
-    if (!ends_in_order(events_size)) log_.damage_.cut = 1;
+    const bool is_whole = may_be_whole && rest == 0;
+    if (!is_whole && !ends_in_order(events_size)) log_.damage_.cut = 1;
   }
 
   /// As many whole windows as fit into `events_size`.
@@ -222,7 +227,7 @@ class LogCheck {
 };
 
 std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, uint64_t start_ticks,
-                                  bool written_behind) {
+                                  bool written_behind, bool has_bursts) {
   const LogPart events(folder / fmt::format("events.{}", thread));
   const LogPart tail_file(folder / fmt::format("events.{}.tail", thread));
   const std::optional<RawTail> tail = tail_file.tail();
@@ -240,12 +245,15 @@ std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, ui
   log.open_ = tail_file.slots();
   LogCheck check(log, start_ticks, written_behind, events.data());
   if (!tail) {
-    check.check_ended(events.size());
+    check.check_ended(events.size(), has_bursts);
     return log;
   }
   const size_t whole = events.size() / window;
   check.check_windows(events.size(), window);
-  if (tail->window == whole) {
+  if (tail->kept != 0 && tail->window + 1 > tail->kept) {
+    // Windows between those that are kept and the tail were dropped.
+    if (whole + 1 < tail->kept) log.damage_.cut = 1;
+  } else if (tail->window == whole) {
     const size_t begin = whole * window;
     if (!tail_file.map_at(static_cast<char*>(data) + begin, window)) return std::nullopt;
     check.check_tail(begin, window, *tail);
@@ -253,7 +261,7 @@ std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, ui
     // But for one that was just appended, it is about windows that are not there, or too many.
     log.damage_.cut = 1;
   }
-  const bool blank = log.stretches_.empty() && log.damage_.cut == 0;
+  const bool blank = log.stretches_.empty() && log.damage_.cut == 0 && tail->kept == 0;
   return blank ? std::nullopt : std::optional(std::move(log));
 }
 

@@ -20,6 +20,7 @@
 #include "assemble/raw/process.h"
 #include "base/fnv.h"
 #include "base/parallel.h"
+#include "trace/raw/bursts.h"
 
 namespace culprit::assemble {
 namespace {
@@ -248,7 +249,7 @@ bool RawLog::Cursor::next_open(RawRecord& record) {
 std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads) {
   std::vector<RawProcessFolder> folders;
   for (const std::string& name : raw.list()) {
-    if (!(raw / name).is_folder()) continue;
+    if (!(raw / name).is_folder() || name == trace::kRawBurstsFolder) continue;
     const auto record = read_process(raw / name / "process");
     losses.add(LossKind::unreadable_processes, record ? 0 : 1);
     losses.add(LossKind::damaged_processes, record && record->damaged ? 1 : 0);
@@ -273,7 +274,7 @@ std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, u
     Job& job = jobs[i];
     const trace::RawProcess& process = job.folder->process;
     job.log = RawLog::map(job.folder->folder, job.thread, process.start_ticks,
-                          process.written_behind != 0);
+                          process.written_behind != 0, process.whole_end != 0);
   });
   size_t begin = 0;
   for (size_t i = 0; i < folders.size(); begin = ends[i++]) {

@@ -130,10 +130,11 @@ class RawLog {
   };
 
   /// The log of a thread of the process with this folder that began at `start_ticks`, its checksums
-  /// checked; `written_behind`: it wrote its files rather than map them. None if there are no
-  /// files, or nothing was ever written to them.
+  /// checked; `written_behind`: it wrote its files rather than map them; `has_bursts`: logs have
+  /// the whole part of the run alone (trace/raw/bursts.h). None if there are no files, or nothing
+  /// was ever written to them.
   static std::optional<RawLog> map(const GuardedPath& folder, uint32_t thread, uint64_t start_ticks,
-                                   bool written_behind = false);
+                                   bool written_behind = false, bool has_bursts = false);
 
   Cursor cursor() const { return Cursor(*this); }
   uint32_t thread() const { return thread_; }

@@ -20,7 +20,6 @@ constexpr size_t kShare = 8;
 
 std::atomic<size_t> g_windows{0};
 std::atomic<size_t> g_paths{0};
-std::atomic<size_t> g_disk{0};
 
 bool take(std::atomic<size_t>& taken, size_t bytes, size_t limit) {
   if (taken.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit) return true;
@@ -34,12 +33,12 @@ size_t half_of_memory() {
 
 }  // namespace
 
-size_t take_window() {
+size_t take_window(size_t most) {
   const size_t limit = half_of_memory();
   const size_t taken = g_windows.load(std::memory_order_relaxed);
   const size_t left = taken < limit ? limit - taken : 0;
   size_t bytes = trace::kRawWindow;
-  while (bytes > kSmallestWindow && bytes > left / kShare) bytes /= 2;
+  while (bytes > kSmallestWindow && (bytes > left / kShare || bytes > most)) bytes /= 2;
   g_windows.fetch_add(bytes, std::memory_order_relaxed);
   return bytes;
 }
@@ -62,19 +61,6 @@ void take_first_for_paths(size_t bytes) {
 
 void give_back_for_paths(size_t bytes) {
   g_paths.fetch_sub(bytes, std::memory_order_relaxed);
-}
-
-bool take_on_disk(size_t bytes) {
-  const size_t limit = environment().max_size;
-  return limit == 0 || environment().count_only || take(g_disk, bytes, limit);
-}
-
-void take_first_on_disk(size_t bytes) {
-  g_disk.fetch_add(bytes, std::memory_order_relaxed);
-}
-
-void give_back_on_disk(size_t bytes) {
-  g_disk.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 }  // namespace culprit::collector::budget

@@ -110,6 +110,8 @@ const Environment& environment() {
       first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
   g_environment.launcher_size =
       first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"});
+  g_environment.launcher_local_size =
+      first_number({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"});
   const char* tools = getenv("OMP_TOOL");
   g_environment.omp_tools_disabled = tools != nullptr && strcmp(tools, "disabled") == 0;
   g_read = true;

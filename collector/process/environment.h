@@ -19,6 +19,7 @@ struct Environment : ProgramSettings {
   char parent[64] = {};             ///< RawProcess::parent, if the environment has it
   int launcher_rank = -1;           ///< rank in the job according to the launcher; -1: unknown
   int launcher_size = -1;           ///< size of the job, likewise
+  int launcher_local_size = -1;     ///< processes of the job on this node, likewise
   bool omp_tools_disabled = false;  ///< OMP_TOOL=disabled
 };
 

@@ -14,9 +14,6 @@ void load();
 /// The process exits in order. Called on the exiting thread while other threads may still run.
 void end();
 
-/// The limit on records is reached (budget.h): recording is over, the program goes on.
-/// Async-signal-safe.
-void stop_at_limit();
 /// The program forbids system calls: recording is over, and the rest of the collector makes none.
 void stop_at_confinement();
 

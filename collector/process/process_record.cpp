@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/fnv.h"
 #include "collector/process/clock.h"
 #include "collector/process/environment.h"
 #include "collector/process/recorder.h"
@@ -146,7 +147,6 @@ void write_snapshot(trace::RawSnapshot& slot, uint64_t number, Moment moment, ui
   copy_record(g_file->now, slot.process);
   if (moment != Moment::going_on) slot.process.end_ticks = end;
   if (moment == Moment::exit) slot.process.ended = 1;
-  if (moment == Moment::limit) slot.process.stopped_at_limit = 1;
   slot.number = number;
   std::atomic_ref<uint64_t>(slot.sum).store(trace::sum_of_snapshot(slot),
                                             std::memory_order_release);
@@ -171,11 +171,17 @@ void take_snapshot(Moment moment, uint64_t end) {
   if (moment != Moment::going_on) record.end_ticks = end;
   if (moment == Moment::exit) {
     std::atomic_ref<uint32_t>(record.ended).store(1, std::memory_order_release);
-  } else if (moment == Moment::limit) {
-    std::atomic_ref<uint32_t>(record.stopped_at_limit).store(1, std::memory_order_release);
   }
   if (g_in_memory) write_record();
   writing.clear(std::memory_order_release);
+}
+
+uint64_t clock_identity(const RawProcess& process) {
+  const bool own_namespace = process.clock == trace::RawClock::monotonic_ns;
+  char clock[48];
+  snprintf(clock, sizeof clock, "/%u/%llx", static_cast<unsigned>(process.clock),
+           own_namespace ? static_cast<unsigned long long>(process.time_namespace) : 0);
+  return fnv1a(clock, fnv1a(process.boot_id, fnv1a(process.host)));
 }
 
 void refresh_clock_pair() {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "trace/raw/raw.h"
+#include "collector/process/recorder.h"
 
 namespace culprit::collector {
 
@@ -21,10 +21,13 @@ void tally(uint64_t trace::RawProcess::* counter, uint64_t count = 1);
 /// A file of the process could not be mapped, with this errno: it is kept in memory and written.
 void tell_written_behind(int refusal);
 
-/// Keeps a copy of the record's present state (trace::RawSnapshot). For `exit` and `limit`, the
-/// process ends or stops recording at these ticks, which the record contains from then on.
-enum class Moment { going_on, exit, limit };
+/// Keeps a copy of the record's present state (trace::RawSnapshot). For `exit`, the process ends at
+/// these ticks, which the record contains from then on.
+enum class Moment { going_on, exit };
 void take_snapshot(Moment moment = Moment::going_on, uint64_t end = 0);
+
+/// Equal for processes whose ticks come from one clock.
+CULPRIT_EXPORT uint64_t clock_identity(const trace::RawProcess& process);
 
 /// Reads all clocks again, so that drift within the run can be corrected.
 void refresh_clock_pair();

@@ -39,11 +39,11 @@ bool is_within_size_limit(size_t bytes) {
 
 /// Reserves zeroed room on disk for the range. Returns errno, 0 on success. If a file system cannot
 /// promise room, it counts as full: a store into a mapped page without room kills the process.
-int reserve(int file, size_t bytes) {
-  if (!is_within_size_limit(bytes)) return EFBIG;
+int reserve(int file, size_t offset, size_t bytes) {
+  if (!is_within_size_limit(offset + bytes)) return EFBIG;
   int error;
   do {
-    error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+    error = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (error == EINTR);
   return error;
 }
@@ -60,13 +60,14 @@ void unmap_memory(void* memory, size_t bytes) {
   if (memory != nullptr) munmap(memory, bytes);
 }
 
-MappedFile map_file(const char* path, size_t bytes) {
+MappedFile map_file(const char* path, size_t bytes, size_t offset) {
   const int file = open_again(path, O_RDWR | O_CREAT | kOwn, 0644);
   if (file < 0) return {nullptr, false, errno};
-  int error = reserve(file, bytes);
+  int error = reserve(file, offset, bytes);
   void* memory = MAP_FAILED;
   if (error == 0) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
     error = errno;
   }
   close(file);

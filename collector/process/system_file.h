@@ -36,8 +36,9 @@ struct MappedFile {
 };
 
 /// Makes a file of `bytes` zeros and maps it, after making sure that the disk has room for it: a
-/// store into a mapped page that the disk cannot hold would kill the program with SIGBUS.
-MappedFile map_file(const char* path, size_t bytes);
+/// store into a mapped page that the disk cannot hold would kill the program with SIGBUS. `offset`:
+/// where the bytes begin in it, in whole pages; what lies before may be a hole.
+MappedFile map_file(const char* path, size_t bytes, size_t offset = 0);
 
 /// Makes an empty file if there is none.
 void touch_file(const char* path);

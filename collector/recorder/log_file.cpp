@@ -173,9 +173,9 @@ bool LogFile::append(size_t bytes) {
   return write_at(events_path(), tail().window * window_bytes_, window_, bytes);
 }
 
-void LogFile::clear() {
+void LogFile::clear(size_t used) {
   std::atomic_ref<uint64_t>(tail().seal).store(0, std::memory_order_release);
-  memset(window_, 0, window_bytes_);
+  memset(window_, 0, used);
   const uint64_t next = tail().window + 1;
   std::atomic_ref<uint64_t>(tail().window).store(next, std::memory_order_release);
   reseed(next);
@@ -186,9 +186,14 @@ void LogFile::clear() {
   write_behind();
 }
 
-bool LogFile::turn_over() {
+void LogFile::drop_from_now_on() {
+  std::atomic_ref<uint64_t>(tail().kept).store(tail().window + 1, std::memory_order_release);
+}
+
+bool LogFile::turn_over(bool is_last) {
   if (!has_file_ || (!is_only_counted() && !append(window_bytes_))) return false;
-  clear();
+  clear(window_bytes_);
+  if (is_last) drop_from_now_on();
   return true;
 }
 
@@ -196,7 +201,7 @@ void LogFile::close(size_t used) {
   if (window_ == nullptr) return;
   leave_list();
   if (has_file_ && !is_only_counted()) {
-    if (append(used)) {
+    if (drops() || append(used)) {
       unlink(tail_path());
     } else if (!write_behind()) {
       tally(&trace::RawProcess::dropped_records);

@@ -60,19 +60,32 @@ class LogFile {
   static unsigned write_all();
 
   /// Appends the window, which must be full, and clears it; its checksum is that of an empty one.
-  /// False if that is impossible: then the window keeps its content.
-  bool turn_over();
+  /// `is_last`: later windows are dropped. False if that is impossible: then the window keeps its
+  /// content.
+  bool turn_over(bool is_last);
+  /// Of this window and later ones, none is appended.
+  void drop_from_now_on();
+  /// Whether full windows are dropped.
+  bool drops() const { return window_ != nullptr && tail().kept != 0; }
+  /// Clears the window, of which `used` bytes are written, without appending it.
+  void drop(size_t used) { clear(used); }
+  /// Number of windows before this one.
+  uint64_t number_of_window() const { return tail().window; }
 
-  /// Appends the first `used` bytes of the window and releases everything.
+  /// Appends the first `used` bytes of the window, unless windows are dropped, and releases
+  /// everything.
   void close(size_t used);
 
  private:
+  const trace::RawTail& tail() const {
+    return *reinterpret_cast<const trace::RawTail*>(window_ + window_bytes_);
+  }
   trace::RawTail& tail() { return *reinterpret_cast<trace::RawTail*>(window_ + window_bytes_); }
   void reseed(uint64_t window);
   /// For an estimate only the first windows are kept; the tail counts the others.
   bool is_only_counted();
   bool append(size_t bytes);
-  void clear();
+  void clear(size_t used);
   void be_in_memory(int refusal);
   bool write_tail(const char* path, trace::RawTail& copy, size_t& has);
   void leave_list();

@@ -19,6 +19,8 @@
 #include <cstdio>
 
 #include "base/launch/launchers.h"
+#include "collector/bursts/node_page.h"
+#include "collector/bursts/profile_file.h"
 #include "collector/callpath/generated_objects.h"
 #include "collector/callpath/python_names.h"
 #include "collector/callpath/unwind.h"
@@ -43,7 +45,7 @@ enum class Mode : uint32_t {
   activating,
   active,
   impossible,  ///< not wanted, or the experiment cannot be written
-  ended,       ///< after exit, or the limit of size: later events are no part of the run
+  ended,       ///< after exit: later events are no part of the run
   confined,    ///< ended, and no further system call may be made
   forked,      ///< a child: the record belongs to the parent
 };
@@ -132,6 +134,7 @@ void in_forked_child() {
   if (mode == Mode::active && g_only_threads.load(std::memory_order_relaxed)) {
     registry::forget_logs();
     forget_core_use();
+    profile_file::forget();
     g_record = nullptr;
     g_load = clock::read_pair();
     g_mode.store(Mode::inert, std::memory_order_relaxed);
@@ -162,6 +165,7 @@ bool set_up() {
   if (!make_process_folder(wishes.experiment)) return false;
   g_record = create_process_record(g_folder, g_load);
   if (g_record == nullptr) return false;
+  node::begin(wishes.experiment, *g_record);
   registry::begin(g_folder);
   g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
   warm_up_unwinder();
@@ -249,6 +253,7 @@ void end() {
     put_cpu_time(*log);
     if (log->counting) log->count(time);
     log->put(time, raw::process_end{});
+    Recorder::end_window(*log);
   }
   tally(&trace::RawProcess::dropped_records, LogFile::write_all());
   take_snapshot(Moment::exit, time);
@@ -258,13 +263,6 @@ void end() {
 bool is_forked() {
   return g_forked_ns.load(std::memory_order_relaxed) != 0 &&
          g_child.load(std::memory_order_relaxed) == getpid();
-}
-
-void stop_at_limit() {
-  Mode expected = Mode::active;
-  const uint64_t time = now();
-  if (!is_recorded_process() || !g_mode.compare_exchange_strong(expected, Mode::ended)) return;
-  take_snapshot(Moment::limit, time);
 }
 
 void stop_at_confinement() {

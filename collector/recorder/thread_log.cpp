@@ -8,14 +8,11 @@
 // after this process was killed half way.
 #include "collector/recorder/thread_log.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "collector/callpath/return_slot.h"
 #include "collector/callpath/unwind.h"
-#include "collector/process/budget.h"
 #include "collector/process/code_map.h"
 #include "collector/process/lifecycle.h"
 #include "collector/process/process_record.h"
@@ -26,27 +23,6 @@ namespace culprit::collector {
 
 using trace::raw_second_half;
 using trace::RawHeader;
-
-namespace {
-
-constexpr unsigned kMaxWords = 255;
-constexpr uint32_t kLongestRetryWait = 64;  // seconds
-/// A window in memory only is written whenever its content has doubled, then after each kStep
-/// bytes: that is the most that is lost when the process is killed.
-constexpr uint32_t kFirstStep = 256, kStep = uint32_t{16} << 10;
-
-constexpr uint32_t record_bytes(unsigned words) {
-  return static_cast<uint32_t>(sizeof(RawHeader)) + words * 8;
-}
-
-/// Nanoseconds of a clock that is good to a few milliseconds and costs next to nothing to read.
-uint64_t coarse_now() {
-  timespec time = {};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-}  // namespace
 
 uint16_t* NameTable::find(const char* name) {
   const auto key = reinterpret_cast<uintptr_t>(name);
@@ -60,74 +36,6 @@ uint16_t NameTable::enter(uint16_t* slot, const char* name) {
   names_[slot - ids_] = name;
   *slot = ++count_;
   return count_;
-}
-
-namespace {
-
-uint64_t start_ticks() {
-  const trace::RawProcess* record = process();
-  return record != nullptr ? record->start_ticks : 0;
-}
-
-}  // namespace
-
-/// A window that could not be made counts as full.
-void ThreadLog::Impl::begin_window(bool has_files) {
-  if (file.window() == nullptr) used = capacity;
-  if (file.window() == nullptr || !has_files) return;
-  begin_step();
-  file.seal(sum, grows ? newest : used);
-  tally(&trace::RawProcess::logs);
-}
-
-void ThreadLog::Impl::begin_step() {
-  const uint32_t step = std::clamp(used, kFirstStep, kStep);
-  stop = file.is_written_behind() ? std::min(used + step, limit) : limit;
-}
-
-void ThreadLog::Impl::open(const char* folder, uint32_t number) {
-  capacity = static_cast<uint32_t>(budget::take_window());
-  limit = capacity - trace::kRawSealBytes;
-  budget::take_first_on_disk(capacity);
-  file.open(folder, number, capacity, start_ticks());
-  begin_window(true);
-}
-
-void ThreadLog::Impl::open_scratch() {
-  scratch = true;
-  file.open_scratch();
-  begin_window(false);
-}
-
-void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
-  const Busy keep_out(busy);
-  budget::take_whole_window();
-  budget::take_first_on_disk(capacity);
-  scratch = false;
-  file.settle(folder, number, used, start_ticks());
-  begin_window(true);
-}
-
-bool ThreadLog::Impl::rest() {
-  memo.clear();
-  last.forget();
-  return file.window() != nullptr;
-}
-
-void ThreadLog::Impl::close() {
-  memo.release();
-  paths.release();
-  release_python();
-  if (file.window() != nullptr) {
-    if (grows) finish_newest();
-    put_seal(trace::kRawEndOfLog);
-  }
-  file.close(used);
-  if (!scratch) {
-    budget::give_back_window(capacity);
-    budget::give_back_on_disk(capacity - used);
-  }
-  used = capacity;
 }
 
 // A record that may grow enters the checksum when it no longer can, so that the checksum is right
@@ -222,14 +130,9 @@ inline bool ThreadLog::Impl::note(RawKind kind, raw::Place moment, uint64_t time
 
 bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                     Words words) {
-  if (stop < limit) {
-    const KeepErrno keep;
-    file.write_behind();
-    begin_step();
-    if (used + record_bytes(words.all()) + sizeof(RawHeader) <= limit) {
-      store(kind, time, flags, arg, words);
-      return true;
-    }
+  if (stop < limit && ends_step(record_bytes(words.all()))) {
+    store(kind, time, flags, arg, words);
+    return true;
   }
   if (used + record_bytes(words.all()) == limit) {
     store(kind, time, flags, arg, words);
@@ -241,65 +144,6 @@ bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags,
   store(RawKind::tool_begin, begin > time ? begin : time, 0, 0, {});
   last_time = now();
   store(RawKind::tool_end, last_time, 0, 0, {});
-  return true;
-}
-
-void ThreadLog::Impl::pad() {
-  if (grows) finish_newest();
-  const uint32_t from = used;
-  while (used < limit) {
-    unsigned words = static_cast<unsigned>((limit - used - sizeof(RawHeader)) / 8);
-    if (words > kMaxWords) words = kMaxWords - 2;  // leaves room for another pad
-    auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
-    to[0] = last_time;
-    std::atomic_ref<uint64_t>(to[1]).store(raw_second_half(RawKind::pad, 0, 0, words),
-                                           std::memory_order_release);
-    used += record_bytes(words);
-  }
-  sum += trace::raw_sum(file.window() + from, (used - from) / sizeof(uint64_t),
-                        from / sizeof(uint64_t));
-  file.seal(sum, used);
-}
-
-/// Its room is always reserved. The checksum does not cover its own record.
-void ThreadLog::Impl::put_seal(uint16_t flags) {
-  const raw::Packed<raw::seal> seal({.bytes = used, .end = flags, .seal = file.seal_of(sum, used)});
-  auto* to = reinterpret_cast<uint64_t*>(file.window() + used);
-  to[0] = last_time;
-  to[2] = seal.words[0];
-  std::atomic_ref<uint64_t>(to[1]).store(
-      raw_second_half(RawKind::seal, seal.flag_bits, seal.argument, seal.count),
-      std::memory_order_release);
-  used += trace::kRawSealBytes;
-}
-
-// A full disk may get room again, but each try writes up to a whole window: not every record that
-// comes meanwhile may cause a try.
-void ThreadLog::Impl::put_off_retry() {
-  retry_wait = retry_wait == 0 ? 1 : std::min(2 * retry_wait, kLongestRetryWait);
-  retry_at = coarse_now() + uint64_t{retry_wait} * 1'000'000'000;
-}
-
-bool ThreadLog::Impl::next_window() {
-  if (file.window() == nullptr || scratch) return false;
-  const KeepErrno keep;
-  if (retry_wait != 0 && coarse_now() < retry_at) return false;
-  if (!budget::take_on_disk(capacity)) {
-    lifecycle::stop_at_limit();
-    return false;
-  }
-  pad();
-  put_seal(0);
-  if (!file.turn_over()) {
-    used = limit;
-    put_off_retry();
-    return false;
-  }
-  retry_wait = 0;
-  used = 0;
-  sum = 0;
-  begin_step();
-  refresh_clock_pair();
   return true;
 }
 

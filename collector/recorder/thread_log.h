@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "collector/bursts/digest.h"
 #include "collector/callpath/path_memo.h"
 #include "collector/callpath/path_tree.h"
 #include "collector/callpath/python_stack.h"
@@ -18,6 +19,12 @@
 namespace culprit::collector {
 
 struct PythonPaths;
+
+/// Words that a record can have at most, and bytes of one with this number of them.
+inline constexpr unsigned kMaxWords = 255;
+constexpr uint32_t record_bytes(unsigned words) {
+  return static_cast<uint32_t>(sizeof(trace::RawHeader)) + words * 8;
+}
 
 /// Names a thread has used: address of the literal -> number. Fixed size: there are about as many
 /// names as MPI functions.
@@ -49,8 +56,9 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint32_t used = 0;  ///< bytes of the window in use; all of it when there is no window (broken)
   uint32_t capacity = trace::kRawWindow;             ///< bytes of the window
   uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's checksum belongs
-  uint32_t stop = limit;  ///< a record that would cross this takes the slow path: the limit, or the
-                          ///< point at which a window in memory is to be written
+  uint32_t stop = limit;  ///< a record that would cross this takes the slow path: the limit, the
+                          ///< end of a slice that is to be folded, or the point at which a window
+                          ///< in memory is to be written
   uint32_t newest = 0;    ///< offset in the window of the newest record
   bool grows = false;     ///< the newest record may still grow, so it is not in `sum`
   uint64_t sum = 0;       ///< raw_sum of the window's records
@@ -59,6 +67,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
   uint64_t retry_at = 0;    ///< earliest time of the next try, by the coarse clock
   LogFile file;
+  Digest digest;
   PathMemo memo;
   PathTree paths;
   NameTable names;
@@ -76,6 +85,8 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   /// Forgets state of the thread that has ended, so that another thread may continue the log. False
   /// if the log is of no use.
   bool rest();
+  /// Recorder::end_window.
+  void end_window();
   /// Releases everything.
   void close();
 
@@ -141,6 +152,9 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   void pad();
   void put_seal(uint16_t flags);
   void begin_step();
+  bool ends_step(uint32_t bytes);
+  void digest_window();
+  bool turn_over();
   bool next_window();
   void begin_window(bool has_files);
   void put_off_retry();

@@ -290,6 +290,10 @@ void Recorder::settle(ThreadLog& log, const char* folder, uint32_t number) {
   log.open_ = log.impl_->file.open_slots();
 }
 
+void Recorder::end_window(ThreadLog& log) {
+  log.impl_->end_window();
+}
+
 void Recorder::destroy(ThreadLog* log) {
   if (log == nullptr) return;
   log->impl_->close();

@@ -21,6 +21,8 @@ class Recorder {
   /// Gives a log in memory its files.
   static void settle(ThreadLog& log, const char* folder, uint32_t number);
   static void destroy(ThreadLog* log);
+  /// Once the whole part is over: ends the window at hand, so that what is to be kept of it is.
+  static void end_window(ThreadLog& log);
   static auto& impl(ThreadLog& log) { return *log.impl_; }
 
  private:

@@ -9,6 +9,8 @@
 //   raw/bursts/<node>/<slot> what the node's logs recorded in the burst of this slot: RawExtents
 //   raw/<process>/defines.<n>   records of thread n that other records need in order to be
 //                            understood (kinds that are DEFINES in records.def): RawExtents
+//   raw/<process>/carry.<n>  RawCarry and, behind it, the state of thread n (fold/carry_state.h) at
+//                            the begin of its tail, mapped; absent once the thread ended
 //
 // **The whole part.** All records are kept until half of a node's budget is taken, at the moment
 // RawNodePage::whole_end. Each log then appends the window at hand to events.<n>, for which room
@@ -26,11 +28,12 @@
 // level. Bursts that begin before whole_end are not kept: the whole part has them.
 //
 // **An extent** has what one log recorded of one burst in one window, and covers [from, until) of
-// the burst: the log has no other record in this time. The extents of a log in a burst, in the
-// order of their windows, cover all of the burst, or else its end is missing (the process was
-// killed, or there was no room, RawBurst::lost). The first one begins with the preamble, the
-// records that describe what state the log is in at the burst's begin. Definitions are in
-// defines.<n>, and in the whole part; an extent has those of its own window as well.
+// the burst: the log has no other record in this time. Those of a log in a burst, in the order of
+// their places, cover all of it, or else the end is missing: the process was killed, there was no
+// room (RawBurst::lost), or the log's newest records are still in its tail. They begin with the
+// preamble, the records that describe the state that the log is in at the burst's begin, in extents
+// of its own. Definitions are in defines.<n>, and in the whole part; an extent has those of its own
+// window as well.
 //
 // Room is taken in the page before an extent is written. A process that is killed in between leaves
 // a hole: where there is no sound extent, a reader goes on at the next multiple of kRawExtentAlign.
@@ -77,6 +80,7 @@ constexpr bool raw_has_burst(const RawSchedule& schedule, uint64_t level, uint64
   return raw_burst_slot(schedule, level, slot >> level) == slot;
 }
 
+/// When the burst of a slot begins, without the margin.
 constexpr uint64_t raw_burst_begin_ns(const RawSchedule& schedule, uint64_t slot) {
   const uint64_t places = schedule.slot_ns - schedule.burst_ns;
   return slot * schedule.slot_ns + raw_burst_hash(schedule.seed, 0, slot) % places;
@@ -88,7 +92,7 @@ struct RawBurst {
   uint64_t slot;   ///< plus 1; 0: the entry is free
   uint64_t begin;  ///< ticks, with the margin for clocks that differ; 0: not known yet
   uint64_t end;    ///< likewise
-  uint64_t bytes;  ///< of its file, taken so far; from kRawBurstGone on: its file is removed
+  uint64_t bytes;  ///< of its file, taken so far; from kRawBurstGone on: it is being removed
   uint64_t extents;
   uint64_t lost;  ///< extents that were not written: no room, or the disk was full
   uint64_t unused[2];
@@ -103,19 +107,28 @@ struct RawNodePage {
   uint32_t version;  ///< kRawVersion
   RawSchedule schedule;
   uint64_t budget;     ///< bytes of all records of the node; 0: there is only the profile
-  uint64_t whole;      ///< bytes of them that the whole part may take
-  uint64_t most;       ///< bursts; more raise the level
   uint64_t margin_ns;  ///< by which bursts begin earlier and end later than the schedule says
   RawClockPair begin;  ///< a moment on all clocks: the schedule's time is realtime_ns of it, plus
                        ///< the time that CLOCK_MONOTONIC has gone on since
+  uint64_t processes;  ///< of the node that have begun
   uint64_t taken;      ///< bytes of the budget
   uint64_t whole_end;  ///< ticks; 0: the whole part has not ended
+  uint64_t length_ns;  ///< of bursts, at most RawSchedule::burst_ns: they are shorter where records
+                       ///< come so fast that too few would have room. 0: there are none
+  uint64_t most;       ///< bursts; more raise the level
   uint64_t level;      ///< of the bursts that are kept
   uint64_t thinned;    ///< bursts that were removed
   uint64_t refused;    ///< bytes that found no room although all was thinned that could be
   uint64_t unused[7];
   RawBurst bursts[kRawBursts];
 };
+
+/// The begin of a file carry.<n>.
+struct RawCarry {
+  uint64_t window;  ///< the state is that before this window; kRawCarryChanges: it is changing
+  uint64_t unused;
+};
+inline constexpr uint64_t kRawCarryChanges = ~uint64_t{0};
 
 /// The unit of an extent's place in its file, in bytes.
 inline constexpr size_t kRawExtentAlign = 64;
@@ -134,7 +147,7 @@ struct RawExtent {
   uint64_t window;    ///< number of the log's window in which the records lay
   uint64_t from;      ///< ticks
   uint64_t until;     ///< ticks
-  uint32_t preamble;  ///< bytes of records that describe the state at `from`
+  uint32_t preamble;  ///< bytes of records that describe the state at `from`; then until == from
   uint32_t bytes;     ///< of records of the log itself
   uint64_t content;   ///< raw_sum of both
   uint64_t sum;       ///< raw_sum of all before; never 0

@@ -101,6 +101,8 @@ struct RawTail {
   uint64_t seal;    ///< of the window's records (raw_seal); 0: before the first, and for a moment
                     ///< when one window becomes the next
   RawOpen open[kRawSlots];
+  uint64_t kept;  ///< 0: events.<n> has all windows before this one; else 1 more than the number of
+                  ///< windows that it has, and ever will (trace/raw/bursts.h)
 };
 
 enum class RawClock : uint32_t { tsc = 0, monotonic_ns = 1 };
@@ -190,6 +192,10 @@ struct RawProcess {
   uint64_t logs;       ///< number of logs whose files were made: all of them exist, unless some
                        ///< were removed
   uint64_t maps;       ///< likewise, copies of /proc/self/maps
+  uint64_t node;       ///< RawNodePage of its node is raw/bursts/<host>.<node in hex>/page; 0: none
+  uint64_t whole_end;  ///< RawNodePage::whole_end, as this process has seen it
+  uint64_t fold_ticks;   ///< spent on folding records
+  uint64_t burst_ticks;  ///< spent on keeping definitions and the records of bursts
 };
 static_assert(sizeof(RawProcess) % sizeof(uint64_t) == 0);
 

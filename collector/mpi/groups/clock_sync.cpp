@@ -24,6 +24,7 @@
 
 #include "base/fnv.h"
 #include "collector/process/environment.h"
+#include "collector/process/process_record.h"
 #include "collector/process/recorder.h"
 #include "collector/process/system_file.h"
 
@@ -60,15 +61,6 @@ constexpr int kAsker = 0, kAnswerer = 1;  // ranks in the pair's communicator
 Pair g_pairs[kMaxNodes];  ///< the pairs of rank 0
 int g_pair_count = 0;
 Pair g_with_rank_0;
-
-/// Equal for processes whose ticks come from one clock.
-uint64_t clock_identity(const trace::RawProcess& process) {
-  const bool own_namespace = process.clock == trace::RawClock::monotonic_ns;
-  char clock[48];
-  snprintf(clock, sizeof clock, "/%u/%llx", static_cast<unsigned>(process.clock),
-           own_namespace ? static_cast<unsigned long long>(process.time_namespace) : 0);
-  return fnv1a(clock, fnv1a(process.boot_id, fnv1a(process.host)));
-}
 
 const char* own_name() {
   return strrchr(g_mark, '/') + 1;

@@ -29,7 +29,7 @@ void append_former(std::vector<std::byte>& file, RawProcess process) {
   process.version = kFormerRawVersion;
   const auto* const at = reinterpret_cast<const std::byte*>(&process);
   append(file, at, kNew);
-  append(file, at + kNew + sizeof(uint64_t), sizeof process - kNew - sizeof(uint64_t));
+  append(file, at + kNew + sizeof(uint64_t), offsetof(RawProcess, node) - kNew - sizeof(uint64_t));
 }
 
 RawProcess some_process(uint64_t logs) {

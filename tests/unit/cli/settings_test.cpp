@@ -94,10 +94,12 @@ const std::vector<Example>& examples() {
       {Setting::jobs, "4", {"-1", "all", "65537"}},
       {Setting::estimate, "true", {}},
       {Setting::memory, "8", {"0", "65537", "8M", "99999999999999999999"}},
+      {Setting::budget, "500M", {"G", "-1", "much"}},
       {Setting::max_size, "2G", {"G", "2X", "2i", "1.5G", "-1", "99999999999G"}},
       {Setting::log, "debug", {"loud"}},
       {Setting::name_cache, "off", {long_text}},
       {Setting::disable, "1", {}},
+      {Setting::slot, "64", {"0", "15", "8s", "3600001"}},
       {Setting::clock, "monotonic", {"sundial"}},
       {Setting::experiment, "/x/exp", {long_text}},
       {Setting::openmp_runtime, "libgomp", {long_text}},
@@ -184,6 +186,8 @@ TEST_F(CommandLine, NothingSaidIsWhatTheRowsHave) {
   EXPECT_EQ(read.sampling, 100u);
   EXPECT_EQ(read.memory, 64u);
   EXPECT_EQ(read.max_size, 0u);
+  EXPECT_EQ(read.budget, uint64_t{1} << 30);
+  EXPECT_EQ(read.slot, 8000u);
   EXPECT_TRUE(read.cuda_graphs == "launches");
   EXPECT_TRUE(read.clock == "fastest");
   EXPECT_EQ(read.window.begin_s, 0);

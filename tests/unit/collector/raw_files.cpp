@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "trace/raw/bursts.h"
+
 namespace culprit::tests {
 
 using trace::RawHeader;
@@ -31,6 +33,7 @@ std::vector<char> read_log(const std::filesystem::path& file) {
   trace::RawTail after;
   const size_t window = tail.size() - sizeof after;
   memcpy(&after, tail.data() + window, sizeof after);
+  if (after.kept != 0 && after.window + 1 > after.kept) return bytes;  // windows were dropped
   const size_t begin = after.window * window;
   if (bytes.size() >= begin + window) return bytes;
   bytes.resize(begin);
@@ -168,7 +171,7 @@ std::vector<RawRun> read_raw(const std::filesystem::path& experiment) {
   std::vector<RawRun> runs;
   if (!std::filesystem::exists(experiment / "raw")) return runs;
   for (const auto& entry : std::filesystem::directory_iterator(experiment / "raw")) {
-    if (!entry.is_directory()) continue;
+    if (!entry.is_directory() || entry.path().filename() == trace::kRawBurstsFolder) continue;
     runs.push_back(read_run(entry.path()));
   }
   return runs;

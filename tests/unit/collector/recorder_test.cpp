@@ -461,28 +461,6 @@ TEST(Recorder, FullDiskDropsAndCounts) {
   EXPECT_EQ(run.process.ended, 1u);
 }
 
-TEST(Recorder, StopsAtTheLimitOfSize) {
-  Experiment experiment;
-  const int status = experiment.run(
-      [] {
-        if (!activate()) return 1;
-        for (unsigned i = 0; ThreadLog* log = thread_log(); ++i) {
-          if (i == 1000000) return 2;
-          log->put(RawKind::mpi_send, now(), 0, i, i, i);
-        }
-        return 0;
-      },
-      {{"CULPRIT_MAX_SIZE", "3000000"}});
-  ASSERT_TRUE(ended_with(status, 0)) << status;
-  const RawRun run = experiment.read_one();
-  EXPECT_EQ(run.process.stopped_at_limit, 1u);
-  EXPECT_EQ(run.process.dropped_records, 0u);
-  EXPECT_GT(run.process.end_ticks, run.process.start_ticks);
-  const size_t bytes = 32 * run.count(RawKind::mpi_send);
-  EXPECT_GT(bytes, 3 * trace::kRawWindow / 2);
-  EXPECT_LE(bytes, 3000000u);
-}
-
 TEST(Recorder, ManyThreadsHaveSmallerWindows) {
   constexpr unsigned kThreads = 40;
   constexpr unsigned kRecords = 10000;

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "collector/bursts/profile_file.h"
+
+#include <atomic>
+
+#include "collector/process/system_file.h"
+#include "trace/raw/profile.h"
+
+namespace culprit::collector::profile_file {
+
+using trace::kProfilePage;
+using trace::ProfileFile;
+
+namespace {
+
+std::atomic<ProfileFile*> g_head{nullptr};
+
+/// Threads that come at the same time all write the same into the same page, and one mapping stays.
+ProfileFile* head(const char* path, uint64_t start_ticks) {
+  ProfileFile* head = g_head.load(std::memory_order_acquire);
+  if (head != nullptr) return head;
+  auto* const made = static_cast<ProfileFile*>(map_file(path, kProfilePage).memory);
+  if (made == nullptr) return nullptr;
+  made->version = trace::kProfileVersion;
+  made->start_ticks = start_ticks;
+  uint64_t unused = 0;
+  std::atomic_ref<uint64_t>(made->used).compare_exchange_strong(unused, kProfilePage);
+  std::atomic_ref<uint32_t>(made->magic).store(trace::kProfileMagic, std::memory_order_release);
+  if (g_head.compare_exchange_strong(head, made)) return made;
+  unmap_memory(made, kProfilePage);
+  return head;
+}
+
+}  // namespace
+
+void* take(const char* path, uint64_t start_ticks, size_t bytes) {
+  ProfileFile* const file = head(path, start_ticks);
+  if (file == nullptr) return nullptr;
+  const uint64_t at = std::atomic_ref<uint64_t>(file->used).fetch_add(bytes);
+  return map_file(path, bytes, at).memory;
+}
+
+void forget() {
+  g_head.store(nullptr, std::memory_order_relaxed);
+}
+
+}  // namespace culprit::collector::profile_file
