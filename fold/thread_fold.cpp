@@ -75,14 +75,7 @@ void begin_log(Folding& to, uint64_t time) {
 
 /// A record that is final, or of which `notes` moments are folded already. Returns how many are
 /// now.
-uint32_t fold_record(Folding& to, const Record& record, uint32_t notes) {
-  if (to.log.begin == 0) [[unlikely]]
-    begin_log(to, record.time);
-  if (notes == 0) {
-    ++to.log.records;
-    if (to.state.wanted.is_wanted) [[unlikely]]
-      see_wanted(to, record);
-  }
+inline uint32_t fold_record(Folding& to, const Record& record, uint32_t notes) {
   if (record.kind == RawKind::omp_mutex_acquire) {
     const uint32_t now = see_acquire(to, record, notes);
     to.log.records += now - std::max<uint32_t>(notes, 1);
@@ -91,6 +84,10 @@ uint32_t fold_record(Folding& to, const Record& record, uint32_t notes) {
   const Handler handler = kHandlers.of[static_cast<size_t>(record.kind)];
   if (handler != nullptr) handler(to, record);
   return 0;
+}
+
+constexpr bool is_structure(RawKind kind) {
+  return kind == RawKind::pad || kind == RawKind::seal;
 }
 
 /// Marks a region as changing, for those who copy it.
@@ -156,20 +153,24 @@ bool ThreadFold::fold(uint64_t number, std::span<const std::byte> window, size_t
     const Record record = record_at(window.data() + at);
     const size_t next = at + sizeof(RawHeader) + size_t{record.words} * sizeof(uint64_t);
     if (record.kind == RawKind::none || next > end) break;
-    if (transitions != nullptr && !transitions->has_room()) {
-      has_room = false;
-      break;
+    if (is_structure(record.kind)) {
+      at = next;
+      continue;
     }
-    if (grows && next == end && trace::may_grow(record.kind)) {
-      // Only what an acquire of a mutex notes is final before the record is.
-      if (record.kind == RawKind::omp_mutex_acquire) {
-        state.notes = fold_record(folding, record, state.notes);
-      }
-      break;
+    has_room = transitions == nullptr || transitions->has_room();
+    if (!has_room) break;
+    const bool is_final = !grows || next < end || !trace::may_grow(record.kind);
+    // Only what an acquire of a mutex notes is final before the record is.
+    if (!is_final && record.kind != RawKind::omp_mutex_acquire) break;
+    if (state.notes == 0) {
+      if (folding.log.begin == 0) [[unlikely]]
+        begin_log(folding, record.time);
+      ++folding.log.records;
+      if (state.wanted.is_wanted) [[unlikely]]
+        see_wanted(folding, record);
     }
-    if (trace::facts_of(record.kind).group != trace::RawGroup::structure) {
-      fold_record(folding, record, state.notes);
-    }
+    state.notes = fold_record(folding, record, state.notes);
+    if (!is_final) break;
     state.notes = 0;
     at = next;
     if (state.wants_join && folding.log.records >= state.join_from) folding.join_rows();

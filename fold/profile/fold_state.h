@@ -86,6 +86,8 @@ struct FoldState {
   uint64_t tool_begin;   ///< ticks; 0: the collector is not at work
   uint64_t tool_ticks;   ///< of the stretch at hand that were the collector's
   uint64_t weight;       ///< of the stretch's samples
+  uint64_t bucket;       ///< of the time series in which the stretch at hand began
+  uint64_t bucket_end;   ///< ticks: where that bucket ends
   uint64_t heights;      ///< a bit for each counter that has heights
   uint32_t counters;     ///< that were read last
   uint32_t unused;

@@ -68,6 +68,8 @@ void Folding::spread(uint64_t begin, uint64_t end, ProfileState spent) {
     series.ticks[bucket][static_cast<unsigned>(spent)] += until - begin;
     begin = until;
   }
+  state.bucket = std::min<uint64_t>(end >> series.shift, kBuckets - 1);
+  state.bucket_end = log.origin + ((state.bucket + 1) << series.shift);
 }
 
 /// The collector's time in the stretch at hand is taken off its begin, wherever in it it was.

@@ -139,11 +139,8 @@ inline void Folding::end_stretch(uint64_t time, uint32_t edge, ProfileState spen
   ++to.visits;
   to.ticks += ticks;
   note_longest(to, ticks, time);
-  const uint64_t shift = log.series.shift;
-  const uint64_t bucket = (time - log.origin) >> shift;
-  if (bucket == (log.until - log.origin) >> shift && bucket < trace::ProfileSeries::kBuckets)
-      [[likely]] {
-    log.series.ticks[bucket][static_cast<unsigned>(spent)] += ticks;
+  if (time < state.bucket_end) [[likely]] {
+    log.series.ticks[state.bucket][static_cast<unsigned>(spent)] += ticks;
   } else {
     spread(log.until, time, spent);
   }
