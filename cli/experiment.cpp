@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <ctime>
 #include <iterator>
@@ -273,46 +271,6 @@ bool has_raw_records(const fs::path& experiment) {
     }
   }
   return false;
-}
-
-std::string shell_line(const std::vector<std::string>& words) {
-  constexpr std::string_view kPlain = "@%+=:,./-_";
-  std::string line;
-  for (const std::string& word : words) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) || kPlain.find(c) != kPlain.npos;
-    });
-    if (!line.empty()) line += ' ';
-    if (plain) {
-      line += word;
-      continue;
-    }
-    line += '\'';
-    for (const char c : word) c == '\'' ? line.append("'\\''") : line.append(1, c);
-    line += '\'';
-  }
-  return line;
-}
-
-std::vector<std::string> words_of_line(std::string_view line) {
-  std::vector<std::string> words;
-  bool inside = false, quoted = false;  // a word; quotes in it
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == ' ' && !quoted) {
-      inside = false;
-      continue;
-    }
-    if (!inside) words.emplace_back();
-    inside = true;
-    if (line[i] == '\'') {
-      quoted = !quoted;
-    } else if (line[i] == '\\' && !quoted && i + 1 < line.size()) {
-      words.back() += line[++i];
-    } else {
-      words.back() += line[i];
-    }
-  }
-  return words;
 }
 
 }  // namespace culprit::cli

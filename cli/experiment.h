@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "assemble/assemble.h"
@@ -71,10 +70,5 @@ bool has_raw_records(const std::filesystem::path& experiment);
 /// Now, as in folder names ("20261121-094500") and as ISO 8601.
 std::string time_for_names();
 std::string time_for_people();
-
-/// `words` joined with blanks, quoted so that a shell would read the same words.
-std::string shell_line(const std::vector<std::string>& words);
-/// The words of such a line again.
-std::vector<std::string> words_of_line(std::string_view line);
 
 }  // namespace culprit::cli

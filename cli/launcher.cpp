@@ -8,17 +8,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 #include <string_view>
 
 #include "base/files/regular_file.h"
-#include "base/launch/launchers.h"
 
 namespace culprit::cli {
 namespace {
@@ -74,126 +69,6 @@ std::optional<Job> job_of(const std::string& token, const std::string& rank,
   return Job{token, *r, *s};
 }
 
-struct Skipped {
-  std::string_view option;
-  int values;
-};
-
-// Options of launchers and helpers that are followed by values; others stand alone or hold theirs
-// after '='.
-constexpr auto kWithValues = std::to_array<Skipped>({
-    {"-n", 1},
-    {"-np", 1},
-    {"-c", 1},
-    {"--np", 1},
-    {"-N", 1},
-    {"-npernode", 1},
-    {"-ppn", 1},
-    {"-perhost", 1},
-    {"-H", 1},
-    {"-host", 1},
-    {"--host", 1},
-    {"-hosts", 1},
-    {"-hostfile", 1},
-    {"--hostfile", 1},
-    {"-machinefile", 1},
-    {"--machinefile", 1},
-    {"-f", 1},
-    {"-x", 1},
-    {"-mca", 2},
-    {"--mca", 2},
-    {"-gmca", 2},
-    {"--gmca", 2},
-    {"--prtemca", 2},
-    {"--pmixmca", 2},
-    {"-bind-to", 1},
-    {"--bind-to", 1},
-    {"-map-by", 1},
-    {"--map-by", 1},
-    {"-rank-by", 1},
-    {"--rank-by", 1},
-    {"-rf", 1},
-    {"-rankfile", 1},
-    {"--rankfile", 1},
-    {"-wdir", 1},
-    {"--wdir", 1},
-    {"-wd", 1},
-    {"-genv", 2},
-    {"-env", 2},
-    {"-genvlist", 1},
-    {"-envlist", 1},
-    {"-output-filename", 1},
-    {"--output-filename", 1},
-    {"-launcher", 1},
-    {"-iface", 1},
-    {"-am", 1},
-    {"--tune", 1},
-    {"--app", 1},
-    {"--prefix", 1},
-    {"--timeout", 1},
-    {"-npersocket", 1},
-    {"--npersocket", 1},
-    {"--npernode", 1},
-    {"--ntasks", 1},
-    {"--nodes", 1},
-    {"--cpus-per-task", 1},
-    {"-p", 1},
-    {"--partition", 1},
-    {"-A", 1},
-    {"--account", 1},
-    {"-t", 1},
-    {"--time", 1},
-    {"-w", 1},
-    {"--nodelist", 1},
-    {"--ntasks-per-node", 1},
-    {"-o", 1},
-    {"-e", 1},
-    {"-J", 1},
-    {"-D", 1},
-    {"--chdir", 1},
-    {"-d", 1},
-    {"-a", 1},
-    {"-r", 1},
-    {"-g", 1},
-    {"--mpi", 1},
-    {"--export", 1},
-    {"-C", 1},
-    {"-m", 1},
-    {"-u", 1},
-    {"-k", 1},
-    {"-s", 1},
-});
-
-constexpr auto kHelpers =
-    std::to_array<std::string_view>({"env", "time", "nice", "ionice", "nohup", "numactl", "taskset",
-                                     "timeout", "stdbuf", "setarch"});
-
-std::string base_name(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
-}
-
-bool is_launcher(const std::string& word) {
-  return starts_ranks(base_name(word));
-}
-
-bool is_helper(const std::string& word) {
-  const std::string name = base_name(word);
-  return std::find(kHelpers.begin(), kHelpers.end(), stem_of(name)) != kHelpers.end();
-}
-
-int values_after(const std::string& option) {
-  const auto it = std::find_if(kWithValues.begin(), kWithValues.end(),
-                               [&](const Skipped& s) { return s.option == option; });
-  return it == kWithValues.end() ? 0 : it->values;
-}
-
-/// Returns whether a word is a number, a duration or an assignment, which a helper (such as env or
-/// timeout) takes as its argument, so that it is not the program.
-bool is_helpers_word(const std::string& word) {
-  return std::isdigit(static_cast<unsigned char>(word.front())) ||
-         word.find('=') != std::string::npos;
-}
-
 }  // namespace
 
 std::string process_environment(const std::string& name) {
@@ -219,44 +94,6 @@ std::optional<Job> detect_job(const Environment& env) {
     return job_of("pmix " + pmix, env("PMIX_RANK"), env("PMIX_SIZE"));
   }
   return std::nullopt;
-}
-
-size_t program_index(const std::vector<std::string>& command) {
-  bool behind = false, helper = false;
-  for (size_t i = 0; i < command.size(); ++i) {
-    const std::string& word = command[i];
-    if (word.empty()) continue;
-    if (is_launcher(word) || is_helper(word)) {
-      behind = true;
-      helper = is_helper(word);
-    } else if (word == "--" || (helper && is_helpers_word(word))) {
-      continue;
-    } else if (behind && word.front() == '-') {
-      i += static_cast<size_t>(values_after(word));
-    } else {
-      return i;
-    }
-  }
-  return 0;
-}
-
-std::string program_name(const std::vector<std::string>& command) {
-  if (command.empty()) return "program";
-  std::string name = base_name(command[program_index(command)]);
-  for (char& c : name) {
-    const bool plain =
-        std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+';
-    if (!plain) c = '_';
-  }
-  return name.empty() ? "program" : name;
-}
-
-bool starts_with_mpirun(const std::vector<std::string>& command) {
-  constexpr std::array kOpenMpi = {std::string_view("mpirun"), std::string_view("mpiexec"),
-                                   std::string_view("orterun"), std::string_view("prterun")};
-  if (command.empty()) return false;
-  const std::string name = base_name(command.front());
-  return std::find(kOpenMpi.begin(), kOpenMpi.end(), stem_of(name)) != kOpenMpi.end();
 }
 
 }  // namespace culprit::cli

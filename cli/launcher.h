@@ -1,15 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Knowledge of MPI launchers: how to detect that one has started culprit (as one of several ranks),
-// and how to find the program behind one on a command line.
+// How to detect that an MPI launcher has started culprit, as one of several ranks.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace culprit::cli {
 
@@ -26,15 +24,5 @@ struct Job {
 
 /// Empty if no launcher has started this process, so that it has to expect to start one itself.
 std::optional<Job> detect_job(const Environment& environment);
-
-/// Where the program's name stands in `command`, looked for behind launchers (mpirun, srun, ...),
-/// their options, and helpers such as env or numactl. 0 if nothing better is found.
-size_t program_index(const std::vector<std::string>& command);
-
-/// Its base name, fit to be part of a folder's name.
-std::string program_name(const std::vector<std::string>& command);
-
-/// True if `command` starts with a launcher that may be Open MPI's.
-bool starts_with_mpirun(const std::vector<std::string>& command);
 
 }  // namespace culprit::cli

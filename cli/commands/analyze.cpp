@@ -19,6 +19,7 @@
 #include "assemble/assemble.h"
 #include "base/printable.h"
 #include "base/settings.h"
+#include "cli/command.h"
 #include "cli/commands/subcommands.h"
 #include "cli/commands/verdict.h"
 #include "cli/launcher.h"
@@ -106,7 +107,8 @@ class Draft {
 int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& trace, ExperimentInfo info,
                       const Result<assemble::RunFacts>& facts) {
   info.trace = fs::absolute(trace).lexically_normal().string();
-  const auto experiment = create_experiment(arguments.output, program_name({info.program}));
+  const auto experiment =
+      create_experiment(arguments.output, Command({info.program}).program_name());
   if (!experiment) return fail(experiment.error());
   Draft draft(experiment.value());
   auto analysis = [&]() -> Result<Analysis> {

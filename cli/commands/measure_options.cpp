@@ -85,16 +85,17 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
   command.prefix_command();
   return [options, &command, &program] {
     options->settings.take_variables(process_environment);
-    options->command = command.remaining();
-    options->command.insert(options->command.end(), program.begin(), program.end());
+    std::vector<std::string> words = command.remaining();
+    words.insert(words.end(), program.begin(), program.end());
+    options->command = Command(std::move(words));
     if (options->command.empty()) {
       kLog.error("no program given (as in `culprit {} -- mpirun -n 4 ./program`)",
                  command.get_name());
       return kUsage;
     }
-    if (options->command.front().starts_with('-')) {
+    if (options->command.words().front().starts_with('-')) {
       kLog.error("{} has no option '{}' (see `culprit {} --help`)", command.get_name(),
-                 options->command.front(), command.get_name());
+                 options->command.words().front(), command.get_name());
       return kUsage;
     }
     return measure(*options);

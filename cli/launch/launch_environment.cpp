@@ -51,37 +51,28 @@ class Variables {
   std::vector<std::string> entries_;
 };
 
-/// One of the programs that mpirun starts side by side, separated by ':'. Each has options.
-bool has_option_x(std::vector<std::string> context) {
-  const auto program = context.begin() + static_cast<std::ptrdiff_t>(program_index(context));
-  return std::find(context.begin(), program, "-x") != program;
+/// Whether one of the programs that mpirun starts side by side has an option -x.
+bool has_option_x(const Command& command) {
+  const auto begin = command.words().begin();
+  return std::any_of(command.parts().begin(), command.parts().end(),
+                     [&](const Command::Part& part) {
+                       return part.options < part.program &&
+                              std::find(begin + static_cast<std::ptrdiff_t>(part.options),
+                                        begin + static_cast<std::ptrdiff_t>(part.program),
+                                        "-x") != begin + static_cast<std::ptrdiff_t>(part.program);
+                     });
 }
 
-/// Returns for each program where in `command` its options begin, and whether any has an option -x.
-std::pair<std::vector<size_t>, bool> contexts_of(const std::vector<std::string>& command) {
-  std::pair<std::vector<size_t>, bool> found{{}, false};
-  std::vector<std::string> context;
-  for (size_t i = 0; i <= command.size(); ++i) {
-    const bool ends = i == command.size() || command[i] == ":";
-    if (ends) found.second = found.second || has_option_x(context);
-    if (i == 0 || ends) {
-      context = {command.front()};
-      if (i < command.size()) found.first.push_back(i + 1);
-    } else {
-      context.push_back(command[i]);
-    }
-  }
-  return found;
-}
-
-void carry_to_remote_ranks(Launch& launch, Variables& variables,
+/// Each program's options then begin with ours.
+void carry_to_remote_ranks(Launch& launch, const Command& command, Variables& variables,
                            const std::vector<std::string_view>& names) {
-  if (const auto [places, has_x] = contexts_of(launch.command); has_x) {
+  if (has_option_x(command)) {
     std::vector<std::string> options;
     for (const std::string_view name : names)
       options.insert(options.end(), {"-x", std::string(name)});
-    for (auto place = places.rbegin(); place != places.rend(); ++place) {
-      launch.command.insert(launch.command.begin() + static_cast<std::ptrdiff_t>(*place),
+    const auto parts = command.parts();
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      launch.command.insert(launch.command.begin() + static_cast<std::ptrdiff_t>(part->options),
                             options.begin(), options.end());
     }
     return;
@@ -117,12 +108,11 @@ std::string with_ours(const std::string& exported, const std::vector<std::string
   return list;
 }
 
-void carry_through_slurm(Launch& launch, Variables& variables,
+void carry_through_slurm(Launch& launch, size_t program, Variables& variables,
                          const std::vector<std::string_view>& names) {
   const std::string inherited = variables.get(kSlurmExport);
   if (!inherited.empty()) variables.set(kSlurmExport, with_ours(inherited, names));
   constexpr std::string_view kOption = "--export";
-  const size_t program = program_index(launch.command);
   for (size_t i = 0; i < program; ++i) {
     std::string& word = launch.command[i];
     if (word == kOption && i + 1 < program) {
@@ -140,12 +130,11 @@ void carry_through_slurm(Launch& launch, Variables& variables,
 /// thread-local data of libraries that are loaded later, as libomp is, for anything, and its leak
 /// check ends there; the data is found without that, too. False if the command sets the options by
 /// itself, so that there is nothing to carry.
-bool make_room_for_sanitizers(Launch& launch, Variables& variables) {
+bool make_room_for_sanitizers(Launch& launch, size_t program, Variables& variables) {
   constexpr std::string_view kName = "ASAN_OPTIONS";
   constexpr std::string_view kOptions = "verify_asan_link_order=0:intercept_tls_get_addr=0";
   const std::string given = variables.get(kName);
   variables.set(kName, (given.empty() ? "" : given + ":") + std::string(kOptions));
-  const size_t program = program_index(launch.command);
   bool carries = true;
   for (size_t i = 0; i < program; ++i) {
     std::string& word = launch.command[i];
@@ -160,9 +149,9 @@ bool make_room_for_sanitizers(Launch& launch, Variables& variables) {
 
 }  // namespace
 
-Launch prepare_launch(const std::vector<std::string>& command, const LaunchSettings& settings,
+Launch prepare_launch(const Command& command, const LaunchSettings& settings,
                       const std::vector<std::string>& environment) {
-  Launch launch{command, {}};
+  Launch launch{command.words(), {}};
   Variables variables(environment);
   const std::string preloaded = variables.get("LD_PRELOAD");
   variables.set("LD_PRELOAD",
@@ -180,9 +169,11 @@ Launch prepare_launch(const std::vector<std::string>& command, const LaunchSetti
                   (others.empty() ? "" : others + ":") + settings.probes[i].string());
     names.emplace_back(probe.variable);
   }
-  if (make_room_for_sanitizers(launch, variables)) names.emplace_back("ASAN_OPTIONS");
-  if (starts_with_mpirun(command)) carry_to_remote_ranks(launch, variables, names);
-  carry_through_slurm(launch, variables, names);
+  if (make_room_for_sanitizers(launch, command.program(), variables)) {
+    names.emplace_back("ASAN_OPTIONS");
+  }
+  carry_through_slurm(launch, command.program(), variables, names);
+  if (command.starts_with_mpirun()) carry_to_remote_ranks(launch, command, variables, names);
   launch.environment = std::move(variables).take();
   return launch;
 }

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/settings.h"
+#include "cli/command.h"
 #include "cli/launch/probes.h"
-#include "cli/launcher.h"
 
 namespace culprit::cli {
 
@@ -33,7 +33,7 @@ struct Launch {
 };
 
 /// `command` as it has to be started, with `environment` ("NAME=value", as inherited) changed.
-Launch prepare_launch(const std::vector<std::string>& command, const LaunchSettings& settings,
+Launch prepare_launch(const Command& command, const LaunchSettings& settings,
                       const std::vector<std::string>& environment);
 
 /// This process's environment.

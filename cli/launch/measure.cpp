@@ -44,8 +44,8 @@ constexpr log::Component kLog("measure");
 
 ExperimentInfo describe(const MeasureOptions& options) {
   ExperimentInfo info;
-  info.command = shell_line(options.command);
-  info.program = program_name(options.command);
+  info.command = options.command.line();
+  info.program = options.command.program_name();
   info.date = time_for_people();
   info.selected = sentences_of(options.settings);
   info.parameters = parse_recorded_parameters(options.settings[Setting::param]).value();
@@ -87,7 +87,7 @@ Launch prepare(const MeasureOptions& options, const fs::path& experiment, const 
   told[Setting::openmp_runtime] = openmp_runtime(given);
   if (given.value<Setting::estimate>()) told[Setting::count_only] = "1";
   if (const std::string& patterns = given[Setting::exclude]; !patterns.empty()) {
-    const auto excluded = exclude_functions(options.command, patterns, experiment);
+    const auto excluded = exclude_functions(options.command.words(), patterns, experiment);
     if (!excluded) fail(excluded.error());
   }
   const LaunchSettings settings{preload, told.for_program(), installed_probes()};
@@ -101,7 +101,7 @@ ChildResult run_measured(HeldSignals& held, const MeasureOptions& options,
   auto launch = guarded([&]() -> Result<Launch> { return prepare(options, experiment, preload); });
   if (!launch) {
     fail(launch.error());
-    launch = Launch{options.command, inherited_environment()};
+    launch = Launch{options.command.words(), inherited_environment()};
   }
   // With thousands of ranks, not all of them should write to one file every second.
   const bool in_front = !farewell.empty();
@@ -152,7 +152,7 @@ void finish(const MeasureOptions& options, const fs::path& experiment, int statu
     const bool tried = assemble::has_records(experiment);
     const int refusal = assemble::refusal_of_records(experiment);
     remove_folder(experiment);
-    kLog.error("{}", why_nothing_was_recorded(options.command, status, tried, refusal));
+    kLog.error("{}", why_nothing_was_recorded(options.command.words(), status, tried, refusal));
     return;
   }
   if (options.settings.value<Setting::estimate>()) return print_estimate(experiment);
@@ -193,14 +193,14 @@ void finish_safely(HeldSignals& held, const MeasureOptions& options, const fs::p
 }
 
 int explain_unstarted(const MeasureOptions& options, const ChildResult& child) {
-  kLog.error("cannot start '{}': {}", options.command.front(), child.failure);
+  kLog.error("cannot start '{}': {}", options.command.words().front(), child.failure);
   return child.status;
 }
 
 /// Runs the program without measuring: a failure of culprit must not cost the user a job.
 int run_unmeasured(HeldSignals& held, const MeasureOptions& options, const Error& why) {
   kLog.error("{}; the program runs without being measured", why.sentence);
-  const ChildResult child = run_child(held, options.command, inherited_environment());
+  const ChildResult child = run_child(held, options.command.words(), inherited_environment());
   return child.started ? child.status : explain_unstarted(options, child);
 }
 
@@ -297,13 +297,13 @@ int measure(const MeasureOptions& options) {
     return kUsage;
   }
   take_debuginfod(options.settings[Setting::debuginfod]);
-  const int startable = check_program(options.command.front());
-  if (startable != 0) return explain_unstartable(options.command.front(), startable);
+  const int startable = check_program(options.command.words().front());
+  if (startable != 0) return explain_unstartable(options.command.words().front(), startable);
   HeldSignals held;
   const std::string outer = process_environment(variable(Setting::experiment));
   if (!outer.empty()) {
     kLog.info("already being measured into '{}': starting the program unchanged", outer);
-    const ChildResult child = run_child(held, options.command, inherited_environment());
+    const ChildResult child = run_child(held, options.command.words(), inherited_environment());
     return child.started ? child.status : explain_unstarted(options, child);
   }
   const auto preload = guarded(preload_library);

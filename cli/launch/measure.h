@@ -5,15 +5,13 @@
 // launcher or as one of its ranks, and processes its records afterwards.
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "cli/command.h"
 #include "cli/launch/settings.h"
 
 namespace culprit::cli {
 
 struct MeasureOptions {
-  std::vector<std::string> command;
+  Command command;
   bool report = false;  ///< analyse and print (run), or stop at the trace (record)
   GivenSettings settings;
 };

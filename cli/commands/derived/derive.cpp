@@ -9,9 +9,11 @@
 
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "blame/algebra/combine.h"
 #include "blame/algebra/cut.h"
+#include "cli/command.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/open_findings.h"
@@ -34,7 +36,7 @@ struct DeriveArguments {
 std::string shell_words(blame::Operation operation, const std::vector<fs::path>& inputs) {
   std::vector<std::string> words = {"culprit", std::string(to_string(operation))};
   for (const fs::path& input : inputs) words.push_back(input.string());
-  return shell_line(words);
+  return Command(std::move(words)).line();
 }
 
 std::vector<const blame::Findings*> pointers(const std::vector<blame::Findings>& all) {

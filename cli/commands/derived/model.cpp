@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/files/regular_file.h"
+#include "cli/command.h"
 #include "cli/commands/derived/derive.h"
 #include "cli/commands/subcommands.h"
 #include "cli/experiment.h"
@@ -42,16 +43,6 @@ struct ModelArguments {
   unsigned threads = 0;
 };
 
-/// The program's arguments in the command of a run; none if the program is not found there.
-std::vector<std::string> program_arguments(const blame::RunInfo& run) {
-  const std::vector<std::string> words = words_of_line(run.command);
-  const auto program = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
-    return fs::path(word).filename() == run.program;
-  });
-  if (program == words.end()) return {};
-  return {program + 1, words.end()};
-}
-
 /// "@2": in each run the number that is, or stands in ("-n=100"), the second argument.
 Result<std::vector<double>> from_arguments(std::string_view place,
                                            const std::vector<const blame::Findings*>& runs,
@@ -64,7 +55,8 @@ Result<std::vector<double>> from_arguments(std::string_view place,
   const auto at = static_cast<size_t>(*number) - 1;
   std::vector<double> values;
   for (size_t i = 0; i < runs.size(); ++i) {
-    const std::vector<std::string> words = program_arguments(runs[i]->run);
+    const Command command = Command::of_line(runs[i]->run.command);
+    const auto words = command.arguments_of(runs[i]->run.program);
     const std::string word = at < words.size() ? words[at] : "";
     const auto value = parse_number(std::string_view(word).substr(word.find('=') + 1));
     if (!value) {

@@ -131,10 +131,5 @@ TEST_F(Experiment, KnowsWhetherAnythingWasRecorded) {
   EXPECT_TRUE(has_raw_records("mine"));
 }
 
-TEST(ShellLine, CanBePastedIntoAShell) {
-  EXPECT_EQ(shell_line({"mpirun", "-n", "2", "./app", "a b", "it's", ""}),
-            "mpirun -n 2 ./app 'a b' 'it'\\''s' ''");
-}
-
 }  // namespace
 }  // namespace culprit::cli

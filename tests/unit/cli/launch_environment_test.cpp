@@ -17,7 +17,7 @@ Launch prepared(const Words& command, const Words& environment = {}) {
                           {{Setting::sampling, "100"},
                            {Setting::experiment, "/x/exp"},
                            {Setting::openmp_runtime, "/l/libomp.so.5"}}};
-  return prepare_launch(command, settings, environment);
+  return prepare_launch(Command(command), settings, environment);
 }
 
 std::string value(const Launch& launch, const std::string& name) {
@@ -62,11 +62,11 @@ TEST(PrepareLaunch, LetsSanitizersRunBehindIt) {
 
 TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
   LaunchSettings settings{"/c.so", {}};
-  EXPECT_EQ(value(prepare_launch({"./app"}, settings, {}), "OPENCL_LAYERS"), "(unset)");
+  EXPECT_EQ(value(prepare_launch(Command({"./app"}), settings, {}), "OPENCL_LAYERS"), "(unset)");
   settings.probes[Probe::opencl] = "/c-opencl.so";
   settings.probes[Probe::cuda] = "/c-cuda.so";
   settings.probes[Probe::nvtx] = "/c-nvtx.so";
-  const Launch launch = prepare_launch({"mpirun", "./app"}, settings, {});
+  const Launch launch = prepare_launch(Command({"mpirun", "./app"}), settings, {});
   EXPECT_EQ(value(launch, "OPENCL_LAYERS"), "/c-opencl.so");
   EXPECT_EQ(value(launch, "CUDA_INJECTION64_PATH"), "/c-cuda.so");
   EXPECT_EQ(value(launch, "NVTX_INJECTION64_PATH"), "/c-nvtx.so");
@@ -75,7 +75,7 @@ TEST(PrepareLaunch, LetsDeviceRuntimesOpenTheirProbes) {
             std::string::npos);
   // Layers stand behind each other; of tools for CUDA there is one, and the user's stays.
   const Launch beside = prepare_launch(
-      {"./app"}, settings,
+      Command({"./app"}), settings,
       {"OPENCL_LAYERS=/mine.so", "CUDA_INJECTION64_PATH=/other.so", "NVTX_INJECTION64_PATH=/o.so"});
   EXPECT_EQ(value(beside, "OPENCL_LAYERS"), "/mine.so:/c-opencl.so");
   EXPECT_EQ(value(beside, "CUDA_INJECTION64_PATH"), "/other.so");
@@ -118,7 +118,7 @@ TEST(PrepareLaunch, GoesBesideAnOptionXOfAnyProgram) {
   const LaunchSettings settings{"/c.so",
                                 {{Setting::sampling, "0"}, {Setting::experiment, "/x/exp"}}};
   const Words command = {"mpirun", "-n", "1", "./a", ":", "-x", "A", "-n", "1", "./b", ":", "./c"};
-  const Launch launch = prepare_launch(command, settings, {});
+  const Launch launch = prepare_launch(Command(command), settings, {});
   EXPECT_EQ(value(launch, "OMPI_MCA_mca_base_env_list"), "(unset)");
   EXPECT_EQ(launch.command.size(), command.size() + 3 * 8);
   EXPECT_EQ(launch.command[1], "-x");
@@ -127,7 +127,7 @@ TEST(PrepareLaunch, GoesBesideAnOptionXOfAnyProgram) {
   EXPECT_EQ(last, Words({":", "-x", "LD_PRELOAD", "-x", "CULPRIT_SAMPLING", "-x",
                          "CULPRIT_EXPERIMENT", "-x", "ASAN_OPTIONS", "./c"}));
   const Words plain = {"mpirun", "./a", "-x", ":", "./b", "-x"};
-  EXPECT_EQ(prepare_launch(plain, settings, {}).command, plain);
+  EXPECT_EQ(prepare_launch(Command(plain), settings, {}).command, plain);
 }
 
 TEST(PrepareLaunch, JoinsWhatSlurmIsToldToExport) {
@@ -151,7 +151,7 @@ TEST(PrepareLaunch, JoinsWhatSlurmIsToldToExport) {
 
 TEST(PrepareLaunch, SaysNothingOfSettingsThatNobodyMentioned) {
   const Launch launch =
-      prepare_launch({"./app"}, {"/c.so", {{Setting::experiment, "/x/exp"}}}, {"HOME=/h"});
+      prepare_launch(Command({"./app"}), {"/c.so", {{Setting::experiment, "/x/exp"}}}, {"HOME=/h"});
   for (const std::string& entry : launch.environment) {
     EXPECT_TRUE(!entry.starts_with("CULPRIT_") || entry == "CULPRIT_EXPERIMENT=/x/exp") << entry;
   }
@@ -159,14 +159,14 @@ TEST(PrepareLaunch, SaysNothingOfSettingsThatNobodyMentioned) {
 
 TEST(PrepareLaunch, WhatIsGivenGoesBeforeWhatIsInherited) {
   const LaunchSettings settings{"/c.so", {{Setting::cuda_graphs, "launches"}}};
-  EXPECT_EQ(value(prepare_launch({"./app"}, settings, {"CULPRIT_CUDA_GRAPHS=nodes"}),
+  EXPECT_EQ(value(prepare_launch(Command({"./app"}), settings, {"CULPRIT_CUDA_GRAPHS=nodes"}),
                   "CULPRIT_CUDA_GRAPHS"),
             "launches");
 }
 
 TEST(PrepareLaunch, CarriesTheCountersToRemoteRanks) {
   const LaunchSettings settings{"/c.so", {{Setting::counters, "rusage,sde:::a::b"}}};
-  const Launch launch = prepare_launch({"mpirun", "./app"}, settings, {});
+  const Launch launch = prepare_launch(Command({"mpirun", "./app"}), settings, {});
   EXPECT_EQ(value(launch, "CULPRIT_COUNTERS"), "rusage,sde:::a::b");
   EXPECT_NE(value(launch, "OMPI_MCA_mca_base_env_list").find(";CULPRIT_COUNTERS"),
             std::string::npos);

@@ -63,39 +63,5 @@ TEST(DetectJob, NonsenseIsNoJob) {
   EXPECT_FALSE(detect_job(fake({{"OMPI_COMM_WORLD_RANK", "0"}})));
 }
 
-std::string name(const std::string& line) {
-  std::vector<std::string> words;
-  std::istringstream stream(line);
-  for (std::string word; stream >> word;) words.push_back(word);
-  return program_name(words);
-}
-
-TEST(ProgramName, LooksBehindLaunchers) {
-  EXPECT_EQ(name("./app arg"), "app");
-  EXPECT_EQ(name("mpirun -n 2 ./app"), "app");
-  EXPECT_EQ(name("/usr/bin/mpirun.openmpi -np 2 --bind-to none -x A -mca btl self ./bin/app -n 3"),
-            "app");
-  EXPECT_EQ(name("mpiexec.hydra -genv A B -ppn 2 app"), "app");
-  EXPECT_EQ(name("srun -n 4 --cpus-per-task=2 -p debug ./app"), "app");
-  EXPECT_EQ(name("mpirun --use-hwthread-cpus app"), "app");
-  EXPECT_EQ(name("mpirun -n 1 app : -n 1 other"), "app");
-}
-
-TEST(ProgramName, LooksBehindHelpers) {
-  EXPECT_EQ(name("env OMP_NUM_THREADS=2 mpirun -n 2 app"), "app");
-  EXPECT_EQ(name("timeout 60 mpirun -n 2 env A=B numactl -m 0 ./app"), "app");
-}
-
-TEST(ProgramName, FitsIntoAFolderName) {
-  EXPECT_EQ(name("./my:app~1"), "my_app_1");
-  EXPECT_EQ(program_name({"./a b"}), "a_b");
-  EXPECT_EQ(program_name({}), "program");
-}
-
-TEST(ProgramName, FallsBackToTheCommand) {
-  EXPECT_EQ(name("mpirun --version"), "mpirun");
-  EXPECT_EQ(name("make test"), "make");
-}
-
 }  // namespace
 }  // namespace culprit::cli

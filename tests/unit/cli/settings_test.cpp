@@ -21,7 +21,8 @@ namespace {
 /// What the collector reads in a program that was started with these settings.
 ProgramSettings read_by_program(const GivenSettings& given,
                                 const std::vector<std::string>& inherited = {}) {
-  const Launch launch = prepare_launch({"./app"}, {"/c.so", given.for_program()}, inherited);
+  const Launch launch =
+      prepare_launch(Command({"./app"}), {"/c.so", given.for_program()}, inherited);
   std::map<std::string, std::string> variables;
   for (const std::string& entry : launch.environment) {
     const size_t equals = entry.find('=');
