@@ -23,11 +23,12 @@ enum class ObjectKind : uint8_t {
   file_lock,  ///< a lock of a file
   fork,       ///< a process that begins
   process,    ///< a process that ends
-  shared,     ///< a mutex, condition or semaphore in memory that processes share
+  shared,     ///< a mutex, condition, semaphore, ... in memory that processes share
+  room,       ///< room for more data in a pipe, a FIFO or a socket of a pair
 };
 /// The kinds' names in pictures of tests.
 inline constexpr std::string_view kObjectKinds[] = {
-    "", "pipe", "opening", "socket", "event", "file_lock", "fork", "process", "shared"};
+    "", "pipe", "opening", "socket", "event", "file_lock", "fork", "process", "shared", "room"};
 inline constexpr size_t kObjectKindCount = std::size(kObjectKinds);
 
 inline constexpr unsigned kObjectKindShift = 56;

@@ -36,6 +36,8 @@ const char* on_what(uint64_t object) {
       return " on a pipe";
     case trace::ObjectKind::socket:
       return " on a socket";
+    case trace::ObjectKind::room:
+      return " for room in a pipe";
     case trace::ObjectKind::event:
       return " on an eventfd";
     default:

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "base/fnv.h"
+#include "collector/process/maps_lines.h"
 #include "collector/process/process_record.h"
 #include "collector/process/system_file.h"
 
@@ -45,8 +46,8 @@ std::atomic<unsigned> g_unknown{0};  ///< unknown addresses since the last refre
 std::atomic<unsigned long long> g_loaded{0};
 std::atomic_flag g_refreshing = ATOMIC_FLAG_INIT;
 
-Owner owner_by_path(const char* line) {
-  const char* name = strrchr(line, '/');
+Owner owner_by_path(const char* path) {
+  const char* name = strrchr(path, '/');
   if (name == nullptr) return Owner::program;
   ++name;
   if (strncmp(name, "libculprit", 10) == 0) return Owner::collector;
@@ -56,56 +57,17 @@ Owner owner_by_path(const char* line) {
   return Owner::program;
 }
 
-uintptr_t parse_hex(const char*& text) {
-  uintptr_t value = 0;
-  for (;; ++text) {
-    const char c = *text;
-    if (c >= '0' && c <= '9') {
-      value = value * 16 + static_cast<uintptr_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      value = value * 16 + static_cast<uintptr_t>(c - 'a' + 10);
-    } else {
-      return value;
-    }
-  }
+void add_line(Ranges& ranges, const char* text) {
+  MapsLine line;
+  if (!parse_maps_line(text, line) || !line.executable || ranges.count == kMaxRanges) return;
+  ranges.at[ranges.count++] = {line.begin, line.end, owner_by_path(line.path)};
 }
-
-/// "begin-end rwxp offset device inode path"
-void add_line(Ranges& ranges, const char* line) {
-  const char* text = line;
-  const uintptr_t begin = parse_hex(text);
-  if (*text != '-') return;
-  ++text;
-  const uintptr_t end = parse_hex(text);
-  if (strlen(text) < 4 || text[3] != 'x' || ranges.count == kMaxRanges) return;
-  ranges.at[ranges.count++] = {begin, end, owner_by_path(line)};
-}
-
-/// Collects lines from pieces of any size. A line that is too long loses the end of its path.
-class LineReader {
- public:
-  void feed(const char* data, size_t bytes, Ranges& ranges) {
-    for (size_t i = 0; i < bytes; ++i) {
-      if (data[i] == '\n') {
-        line_[length_] = '\0';
-        add_line(ranges, line_);
-        length_ = 0;
-      } else if (length_ + 1 < sizeof line_) {
-        line_[length_++] = data[i];
-      }
-    }
-  }
-
- private:
-  size_t length_ = 0;
-  char line_[1024];
-};
 
 /// Memory for copying, outside of the stack: threads may have next to no stack.
 struct Workspace {
   char path[PATH_MAX + 16];
   char piece[4096];
-  LineReader lines;
+  MapsLines lines;
 };
 
 /// Marks the end, so that a reader knows whether the copy is complete.
@@ -132,7 +94,8 @@ bool copy_maps(unsigned number, Ranges& ranges, Workspace& work) {
     const ssize_t got = read(from, work.piece, sizeof work.piece);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
-    work.lines.feed(work.piece, static_cast<size_t>(got), ranges);
+    work.lines.feed(work.piece, static_cast<size_t>(got),
+                    [&](const char* line) { add_line(ranges, line); });
     writing = writing && write_at(to, length, work.piece, static_cast<size_t>(got));
     sum = fnv1a({work.piece, static_cast<size_t>(got)}, sum);
     length += static_cast<size_t>(got);

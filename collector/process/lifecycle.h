@@ -24,6 +24,9 @@ bool is_active();
 /// recorded.
 void activate_for_threads();
 
+/// The program opens something by which it may wait for other processes: likewise.
+void activate_for_sharing();
+
 /// The process was forked and has not executed another program for a while, or has such a child: it
 /// is worth recording, likewise.
 void activate_if_worthwhile();

@@ -335,6 +335,11 @@ void lifecycle::activate_for_threads() {
   if (g_mode.load(std::memory_order_acquire) == Mode::inert) activate_for(/*only_threads=*/true);
 }
 
+void lifecycle::activate_for_sharing() {
+  if (starts_others(program_invocation_short_name)) return;
+  activate_for_threads();
+}
+
 trace::RawProcess* process() {
   const Mode mode = g_mode.load(std::memory_order_acquire);
   return mode == Mode::forked || mode == Mode::impossible ? nullptr : g_record;

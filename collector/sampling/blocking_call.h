@@ -42,6 +42,7 @@ struct Slept {
   uint64_t object = 0;   ///< In::outside: the object by which others let the thread go on
                          ///< (trace::ObjectKind)
   bool reads = false;    ///< In::any: a thread that writes to the descriptor lets this one go on
+  bool writes = false;   ///< likewise, one that reads from it
 };
 
 inline Slept nap() {
@@ -96,6 +97,13 @@ template <class File>
 Slept from(File file, ssize_t bytes) {
   Slept slept = in(file, bytes);
   slept.reads = true;
+  return slept;
+}
+/// The same for calls that write.
+template <class File>
+Slept onto(File file, ssize_t bytes) {
+  Slept slept = in(file, bytes);
+  slept.writes = true;
   return slept;
 }
 /// `object` lets the thread go on; 0: there is none that the other side would name alike.

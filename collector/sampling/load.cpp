@@ -4,6 +4,7 @@
 #include "collector/process/fault_guard.h"
 #include "collector/sampling/processes/descriptors.h"
 #include "collector/sampling/processes/file_locks.h"
+#include "collector/sampling/processes/shared_memory.h"
 #include "collector/sampling/quick_exit.h"
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/signals/confinement.h"
@@ -19,6 +20,7 @@ void load() {
   find_exit_calls();
   find_sleeping_calls();
   find_descriptor_calls();
+  find_sharing_calls();
   find_lock_calls();
   find_thread_calls();
   find_action_calls();

@@ -33,6 +33,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tuple>
+
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/processes/descriptors.h"
 #include "trace/objects.h"
@@ -84,6 +86,12 @@ Slept received(int socket, ssize_t result, int flags) {
   if (result >= 0) slept.object = object_to_read(socket);
   return slept;
 }
+/// For a call that sends.
+Slept sent(int socket, ssize_t result, int flags) {
+  Slept slept = on_socket(socket, result, flags);
+  if (result >= 0) slept.object = object_to_write(socket);
+  return slept;
+}
 /// For a call that returns when a child has ended.
 Slept child(pid_t process, int options = 0) {
   Slept slept = unless_at_once((options & WNOHANG) != 0);
@@ -102,6 +110,15 @@ Slept opening(int descriptor) {
 template <class File, class... Rest>
 void to_write(File file, const Rest&...) {
   before_write(file);
+}
+/// A stream is the last argument of the calls that read from one.
+template <class... Rest>
+void to_read(int descriptor, const Rest&...) {
+  before_read(descriptor);
+}
+template <class First, class... Rest>
+void to_read(const First&, const Rest&... rest) {
+  before_read(std::get<sizeof...(Rest) - 1>(std::tie(rest...)));
 }
 
 }  // namespace
@@ -139,6 +156,8 @@ using namespace culprit::collector::sampling;
   STAND_IN(result_type, name, parameters, arguments, without, what, noexcept, )
 #define WRITES(result_type, name, parameters, arguments, without, what) \
   STAND_IN(result_type, name, parameters, arguments, without, what, , to_write arguments)
+#define READS(result_type, name, parameters, arguments, without, what) \
+  STAND_IN(result_type, name, parameters, arguments, without, what, , to_read arguments)
 #include "collector/sampling/blocking_calls.def"
 
 /// Opening a FIFO waits for the other side, which is itself in such a call.
@@ -257,7 +276,7 @@ CULPRIT_EXPORT int select(int count, fd_set* in, fd_set* out, fd_set* odd, timev
   const long time = timeout != nullptr ? (timeout->tv_sec | timeout->tv_usec) : -1;
   const int result = next(count, in, out, odd, timeout);
   if (watch.was_long()) [[unlikely]]
-    watch.say("select", ready(result, time, in, count));
+    watch.say("select", ready(result, time, in, out, count));
   return result;
 }
 

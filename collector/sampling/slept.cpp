@@ -70,7 +70,9 @@ void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* n
     what.file = number_of_file(*log, slept.descriptor);
     what.bytes = slept.bytes;
   } else {
-    what.object = slept.reads ? object_to_read(slept.descriptor) : slept.object;
+    what.object = slept.reads    ? object_to_read(slept.descriptor)
+                  : slept.writes ? object_to_write(slept.descriptor)
+                                 : slept.object;
   }
   log->put_blocked(begin, what);
 }

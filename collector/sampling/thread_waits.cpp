@@ -29,6 +29,7 @@
 #include "collector/sampling/signals/system_call.h"
 #include "collector/sampling/sync_objects.h"
 #include "collector/sampling/watch/watcher.h"
+#include "trace/objects.h"
 
 namespace culprit::collector::sampling {
 
@@ -80,7 +81,7 @@ bool is_awaited(uint64_t object) {
 }
 
 /// The kind of object. A lock may be the very one that making a log would need: for locks no log is
-/// made.
+/// made, unless processes share them.
 enum class Kind { lock, other };
 ThreadLog* log_for(Kind kind) {
   return kind == Kind::lock ? registry::existing_log() : lifecycle::watched_log();
@@ -111,6 +112,20 @@ template <class Sync>
     return wake(number_of(&sync), kind);
   if (has_waiters(sync)) say_woke(shared_object(&sync), now(), Whence::caller);
 }
+
+#if defined(__x86_64__)  // elsewhere nothing stands in front of syscall()
+uint64_t name_of_futex(long address, bool is_shared) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how syscall() is called
+  const auto* const word = reinterpret_cast<const void*>(address);
+  return is_shared ? shared_object(word) : number_of(word);
+}
+
+/// Whether threads of other processes wait is not seen.
+void wake_futex(uint64_t word) {
+  if (!trace::is_of_node(word)) return wake(word, Kind::lock);
+  say_woke(word, now(), Whence::caller);
+}
+#endif
 
 /// The last wait of this thread that ended by its timeout. If it soon waits for the same object
 /// from the same place, that counts as the same wait: a loop that now and then checks something
@@ -186,7 +201,7 @@ class Wait {
     const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
     if (!is_called_by_program(cfa)) return;
     const NoCancellation stays;
-    ThreadLog* const log = log_for(kind_);
+    ThreadLog* const log = log_for(trace::is_of_node(object_) ? Kind::other : kind_);
     if (log == nullptr || log->waiting > 0) return;
     say(*log, end, log->current_path(), goes_on, time_was_up);
   }
@@ -448,7 +463,7 @@ CULPRIT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
   const int found = attempt(lock);
   if (found != EBUSY) [[likely]]
     return found;
-  Wait wait("pthread_rwlock_rdlock", number_of(lock), Kind::lock, owner_of(*lock));
+  Wait wait("pthread_rwlock_rdlock", name_of(*lock), Kind::lock, owner_of(*lock));
   const int error = next(lock);
   wait.end();
   return error;
@@ -461,7 +476,7 @@ CULPRIT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
   const int found = attempt(lock);
   if (found != EBUSY) [[likely]]
     return found;
-  Wait wait("pthread_rwlock_wrlock", number_of(lock), Kind::lock, owner_of(*lock));
+  Wait wait("pthread_rwlock_wrlock", name_of(*lock), Kind::lock, owner_of(*lock));
   const int error = next(lock);
   wait.end();
   return error;
@@ -470,7 +485,7 @@ CULPRIT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
 CULPRIT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   auto* const next = g_rwlock_unlock.get();
   if (next == nullptr) return EINVAL;
-  wake(number_of(lock), Kind::lock);
+  wake_all(*lock, Kind::lock);
   return next(lock);
 }
 
@@ -479,8 +494,8 @@ CULPRIT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
 CULPRIT_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   auto* const next = g_barrier_wait.get();
   if (next == nullptr) return EINVAL;
-  wake(number_of(barrier), Kind::other);
-  Wait wait("pthread_barrier_wait", number_of(barrier), Kind::other);
+  wake_all(*barrier, Kind::other);
+  Wait wait("pthread_barrier_wait", name_of(*barrier), Kind::other, owner_of(*barrier));
   const int result = next(barrier);
   wait.end();
   return result;
@@ -508,11 +523,11 @@ CULPRIT_EXPORT int pthread_once(pthread_once_t* once, void (*routine)()) {
 #if defined(__x86_64__)  // elsewhere nothing stands in front of syscall()
 long culprit_futex_call(long number, long address, long operation, long value, long time,
                         long other, long mask) {
-  const auto word = static_cast<uint64_t>(address);
+  const bool is_shared = (operation & FUTEX_PRIVATE_FLAG) == 0;
+  const auto word = name_of_futex(address, is_shared);
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET: {
-      const bool is_shared = (operation & FUTEX_PRIVATE_FLAG) == 0;
       Wait wait(kFutex, word, Kind::lock, is_shared ? kShared : kUnknown);
       wait.take_yields();
       const long result = culprit_next_call(number, address, operation, value, time, other, mask);
@@ -520,13 +535,13 @@ long culprit_futex_call(long number, long address, long operation, long value, l
       return result;
     }
     case FUTEX_WAKE_OP:
-      wake(static_cast<uint64_t>(other), Kind::lock);
+      wake_futex(name_of_futex(other, is_shared));
       [[fallthrough]];
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
-      wake(word, Kind::lock);
+      wake_futex(word);
       break;
     default:
       break;

@@ -48,6 +48,8 @@ Pattern pattern_of(uint64_t object, const trace::Region& region) {
     case trace::ObjectKind::opening:
     case trace::ObjectKind::socket:
       return pattern("thread.pipe");
+    case trace::ObjectKind::room:
+      return pattern("thread.full_pipe");
     case trace::ObjectKind::event:
       return pattern("thread.event");
     case trace::ObjectKind::file_lock:

@@ -134,6 +134,26 @@ bool holds_something(int descriptor, uint64_t use) {
   return false;
 }
 
+/// A writer may wait for room in the pipe, or in the queue of this socket. The system gives room by
+/// the page, so a full pipe may lack some bytes; what a queue can hold differs from system to
+/// system, but half of this is less.
+bool may_lack_room(int descriptor, uint64_t use) {
+  constexpr int kPage = 4096, kQueue = 64 << 10;
+  int left = 0;
+  if (ioctl(descriptor, FIONREAD, &left) != 0 || left < kPage) return false;
+  if (trace::kind_of(use) == ObjectKind::socket) return left >= kQueue;
+  const auto size = static_cast<int>(syscall(SYS_fcntl, descriptor, F_GETPIPE_SZ));
+  return left > size - kPage;
+}
+
+/// The room in the queue of the socket with this number.
+uint64_t room_of_socket(uint64_t reader) {
+  return object_of(ObjectKind::room, trace::file_number(0, reader));
+}
+uint64_t room_of_pipe(const struct stat& what) {
+  return object_of(ObjectKind::room, trace::file_number(what.st_dev, what.st_ino));
+}
+
 bool is_written(int descriptor) {
   const int flags = static_cast<int>(syscall(SYS_fcntl, descriptor, F_GETFL));
   return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
@@ -174,6 +194,16 @@ void say_written(int descriptor) {
   const KeepErrno keep;
   const uint64_t use = known_use(descriptor);
   if (use > use::plain && !holds_something(descriptor, use)) say_woke(use, now());
+}
+
+void say_read(int descriptor) {
+  if (!is_watching()) return;
+  const KeepErrno keep;
+  const uint64_t use = known_use(descriptor);
+  if (use <= use::plain || !may_lack_room(descriptor, use)) return;
+  struct stat what;
+  if (fstat(descriptor, &what) != 0) return;
+  say_woke(S_ISSOCK(what.st_mode) ? room_of_socket(what.st_ino) : room_of_pipe(what), now());
 }
 
 void before_close(int descriptor) {
@@ -223,6 +253,15 @@ uint64_t object_to_read(int descriptor) {
   return (what.st_mode & S_IFMT) == 0 ? event_object(descriptor) : 0;
 }
 
+uint64_t object_to_write(int descriptor) {
+  struct stat what;
+  if (descriptor < 0 || fstat(descriptor, &what) != 0) return 0;
+  if (S_ISFIFO(what.st_mode)) return room_of_pipe(what);
+  if (!S_ISSOCK(what.st_mode)) return 0;
+  const uint64_t other = other_side_of(what.st_ino);
+  return other != 0 ? room_of_socket(other) : 0;
+}
+
 uint64_t object_to_open(int descriptor) {
   struct stat what;
   if (descriptor < 0 || fstat(descriptor, &what) != 0 || !S_ISFIFO(what.st_mode)) return 0;
@@ -236,13 +275,19 @@ uint64_t object_of_ready(const pollfd* files, nfds_t count) {
       return object_to_read(files[i].fd);
     }
   }
+  for (nfds_t i = 0; i < count; ++i) {
+    if ((files[i].revents & POLLOUT) != 0) return object_to_write(files[i].fd);
+  }
   return 0;
 }
 
-uint64_t object_of_ready(const fd_set* in, int count) {
+uint64_t object_of_ready(const fd_set* in, const fd_set* out, int count) {
   const KeepErrno keep;
   for (int i = 0; in != nullptr && i < std::min(count, FD_SETSIZE); ++i) {
     if (FD_ISSET(i, in)) return object_to_read(i);
+  }
+  for (int i = 0; out != nullptr && i < std::min(count, FD_SETSIZE); ++i) {
+    if (FD_ISSET(i, out)) return object_to_write(i);
   }
   return 0;
 }
@@ -254,7 +299,8 @@ uint64_t object_of_ready(int queue, const epoll_event* first) {
   const epoll_event event = *first;
   char path[32], text[2048];
   snprintf(path, sizeof path, "/proc/self/fdinfo/%d", queue);
-  if ((event.events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP)) == 0) return 0;
+  const bool is_to_read = (event.events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP)) != 0;
+  if (!is_to_read && (event.events & EPOLLOUT) == 0) return 0;
   if (!read_text(path, text, sizeof text)) return 0;
   constexpr char kKey[] = "tfd:", kData[] = "data:";
   int found = -1;
@@ -266,7 +312,7 @@ uint64_t object_of_ready(int queue, const epoll_event* first) {
     if (found >= 0) return 0;  // ambiguous: several descriptors have this data
     found = atoi(at);
   }
-  return object_to_read(found);
+  return is_to_read ? object_to_read(found) : object_to_write(found);
 }
 
 uint64_t object_to_lock(int descriptor) {

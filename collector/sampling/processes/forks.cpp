@@ -30,7 +30,6 @@ constinit thread_local Forking t_forking __attribute__((tls_model("initial-exec"
 
 void note_forking() {
   constexpr unsigned kNumberBits = 24;
-  begin_family();
   const uint64_t number = g_forks.fetch_add(1, std::memory_order_relaxed) + 1;
   const uint64_t of_all = static_cast<uint64_t>(getpid()) << kNumberBits | number;
   t_forking = {now(), object_of(trace::ObjectKind::fork, of_all)};

@@ -4,10 +4,6 @@
 // Whether any thread waits is unknown here: the caller records only where one may.
 #include "collector/sampling/processes/node_wakes.h"
 
-#include <unistd.h>
-
-#include <atomic>
-
 #include "collector/process/lifecycle.h"
 #include "collector/process/selection.h"
 #include "collector/process/system_file.h"
@@ -16,13 +12,6 @@
 #include "collector/sampling/started.h"
 
 namespace culprit::collector::sampling {
-
-namespace {
-
-/// 0 until one of these processes has forked.
-constinit std::atomic<uint64_t> g_family{0};
-
-}  // namespace
 
 void say_woke(uint64_t object, uint64_t time, Whence whence) {
   const KeepErrno keep;
@@ -33,16 +22,6 @@ void say_woke(uint64_t object, uint64_t time, Whence whence) {
   if (whence == Whence::caller && !has_room()) whence = Whence::nowhere;
   const PathId path = whence == Whence::caller ? log->current_path() : PathId::unknown;
   log->put(time, raw::woke{.path = static_cast<uint32_t>(path), .object = object});
-}
-
-uint64_t family() {
-  const uint64_t first = g_family.load(std::memory_order_relaxed);
-  return first != 0 ? first : static_cast<uint64_t>(getpid());
-}
-
-void begin_family() {
-  uint64_t nobody = 0;
-  g_family.compare_exchange_strong(nobody, static_cast<uint64_t>(getpid()));
 }
 
 }  // namespace culprit::collector::sampling

@@ -14,10 +14,4 @@ namespace culprit::collector::sampling {
 enum class Whence : uint8_t { caller, nowhere };
 void say_woke(uint64_t object, uint64_t time, Whence whence = Whence::caller);
 
-/// The system's number of the first of all processes that were forked from one another. Memory that
-/// they share has the same address in all of them.
-uint64_t family();
-/// This process is about to have children.
-void begin_family();
-
 }  // namespace culprit::collector::sampling

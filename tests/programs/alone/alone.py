@@ -179,10 +179,10 @@ def unseen_ends(place):
         check((done.returncode, done.stdout) == (0, alone.stdout), f"{how}: {done.stdout} instead of {alone.stdout}")
 
 
-def waits_with(how, pattern, call, count):
+def waits_with(how, pattern, call, count, program="processes"):
     """What main waits for is what another thread or process computed, by whatever they tell each other."""
     def test(place):
-        run(place, place.program("alone/processes"), how)
+        run(place, place.program(f"alone/{program}"), how)
         report = Report(place, place.experiment())
         report.check_identities()
         report.check_nothing_lost()
@@ -228,10 +228,22 @@ WAITS = {
     "workers": ("thread.pipe", "await_results/read", range(1, 5)),
 }
 
+SHARED = {
+    "barrier": ("thread.barrier", "await_barrier/pthread_barrier_wait", range(1, 5)),
+    "rwlock": ("thread.lock", "await_lock/pthread_rwlock_rdlock", range(1, 5)),
+    "futex": ("thread.futex", "await_word/futex", range(1, 5)),
+    "one_address": ("thread.semaphore", "await_semaphore/sem_wait", range(1, 5)),
+    "named": ("thread.semaphore", "await_semaphore/sem_wait", range(1, 5)),
+    "full_pipe": ("thread.full_pipe", "await_room/write", range(1, 5)),
+    "full_pair": ("thread.full_pipe", "await_room/write", range(1, 9)),
+    "polled": ("thread.full_pipe", "await_by_poll/poll", range(1, 9)),
+}
+
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
           meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside)}
 TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
+TESTS.update({f"shared_{how}": waits_with(how, *what, program="shared") for how, what in SHARED.items()})
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))
