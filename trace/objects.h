@@ -18,13 +18,13 @@ enum class ObjectKind : uint8_t {
   own,        ///< its process's alone: an address there, or a number that it gave out
   pipe,       ///< data to read in a pipe or FIFO, or the end of its last writer
   opening,    ///< the other side of a FIFO, to be opened as well
-  socket,     ///< something to read from a socket of a pair
+  socket,     ///< something to read from a socket whose other end is on the node
   event,      ///< a count in an eventfd
   file_lock,  ///< a lock of a file
   fork,       ///< a process that begins
   process,    ///< a process that ends
   shared,     ///< a mutex, condition, semaphore, ... in memory that processes share
-  room,       ///< room for more data in a pipe, a FIFO or a socket of a pair
+  room,       ///< room for more data in a pipe, a FIFO or a socket of the node
 };
 /// The kinds' names in pictures of tests.
 inline constexpr std::string_view kObjectKinds[] = {

@@ -23,6 +23,7 @@
 #include "collector/process/lifecycle.h"
 #include "collector/process/system_file.h"
 #include "collector/sampling/blocking_call.h"
+#include "collector/sampling/processes/sockets.h"
 #include "trace/objects.h"
 
 namespace culprit::collector::sampling {
@@ -45,39 +46,6 @@ bool is_in_table(int descriptor) {
 
 bool is_watching() {
   return has_started() && lifecycle::is_watching();
-}
-
-// --- pairs of sockets ---------------------------------------------------------------------------
-
-/// Pairs of sockets: the system's numbers of each socket and its other side.
-constexpr unsigned kMostPairs = 256;
-std::atomic<uint64_t> g_pairs[kMostPairs][2];
-std::atomic<unsigned> g_pair_count{0};
-
-void note_pair(const int (&sockets)[2]) {
-  const KeepErrno keep;
-  struct stat first, second;
-  if (fstat(sockets[0], &first) != 0 || fstat(sockets[1], &second) != 0) return;
-  const unsigned place = g_pair_count.fetch_add(1, std::memory_order_relaxed);
-  if (place >= kMostPairs) {
-    g_pair_count.store(kMostPairs, std::memory_order_relaxed);
-    return;
-  }
-  g_pairs[place][0].store(first.st_ino, std::memory_order_relaxed);
-  g_pairs[place][1].store(second.st_ino, std::memory_order_relaxed);
-}
-
-/// The other side; 0 if the socket is of no known pair. If a number was used again, the last pair
-/// counts.
-uint64_t other_side_of(uint64_t socket) {
-  const unsigned count = std::min(g_pair_count.load(std::memory_order_relaxed), kMostPairs);
-  for (unsigned i = count; i-- > 0;) {
-    for (const unsigned side : {0U, 1U}) {
-      if (g_pairs[i][side].load(std::memory_order_relaxed) != socket) continue;
-      return g_pairs[i][1 - side].load(std::memory_order_relaxed);
-    }
-  }
-  return 0;
 }
 
 // --- what descriptors stand for -----------------------------------------------------------------
@@ -107,8 +75,9 @@ uint64_t use_of(int descriptor) {
   if (fstat(descriptor, &what) != 0) return use::unknown;
   if (S_ISFIFO(what.st_mode)) return pipe_object(what);
   if (S_ISSOCK(what.st_mode)) {
-    const uint64_t other = other_side_of(what.st_ino);
-    return other != 0 ? object_of(ObjectKind::socket, other) : use::plain;
+    const SocketEnds ends = ends_of_socket(descriptor, what);
+    if (ends.other != 0) return object_of(ObjectKind::socket, ends.other);
+    return ends.settled ? use::plain : use::unknown;
   }
   if ((what.st_mode & S_IFMT) != 0) return use::plain;
   return std::max(event_object(descriptor), use::plain);
@@ -203,7 +172,9 @@ void say_read(int descriptor) {
   if (use <= use::plain || !may_lack_room(descriptor, use)) return;
   struct stat what;
   if (fstat(descriptor, &what) != 0) return;
-  say_woke(S_ISSOCK(what.st_mode) ? room_of_socket(what.st_ino) : room_of_pipe(what), now());
+  say_woke(S_ISSOCK(what.st_mode) ? room_of_socket(ends_of_socket(descriptor, what).own)
+                                  : room_of_pipe(what),
+           now());
 }
 
 void before_close(int descriptor) {
@@ -248,7 +219,8 @@ uint64_t object_to_read(int descriptor) {
   if (descriptor < 0 || fstat(descriptor, &what) != 0) return 0;
   if (S_ISFIFO(what.st_mode)) return pipe_object(what);
   if (S_ISSOCK(what.st_mode)) {
-    return other_side_of(what.st_ino) != 0 ? object_of(ObjectKind::socket, what.st_ino) : 0;
+    const uint64_t own = ends_of_socket(descriptor, what).own;
+    return own != 0 ? object_of(ObjectKind::socket, own) : 0;
   }
   return (what.st_mode & S_IFMT) == 0 ? event_object(descriptor) : 0;
 }
@@ -258,7 +230,7 @@ uint64_t object_to_write(int descriptor) {
   if (descriptor < 0 || fstat(descriptor, &what) != 0) return 0;
   if (S_ISFIFO(what.st_mode)) return room_of_pipe(what);
   if (!S_ISSOCK(what.st_mode)) return 0;
-  const uint64_t other = other_side_of(what.st_ino);
+  const uint64_t other = ends_of_socket(descriptor, what).other;
   return other != 0 ? room_of_socket(other) : 0;
 }
 

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The objects behind descriptors by which threads of this and of other processes wait for each
-// other (trace::ObjectKind): pipes and FIFOs, sockets of a pair, eventfds. A writer records the
+// other (trace::ObjectKind): pipes and FIFOs, sockets, eventfds. A writer records the
 // write before it happens, since that may let others go on, and so does a reader of a pipe that is
 // full; for all other descriptors this is one load and one comparison. The system is asked once for
-// each, and again when the descriptor's number gets a new meaning (close, dup2). Two sockets are
-// known to be a pair if this process made it, or one that it was forked from. MT: safe.
+// each, and again when the descriptor's number gets a new meaning (close, dup2). MT: safe.
 // Async-signal-safe.
 #pragma once
 

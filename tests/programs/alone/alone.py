@@ -236,6 +236,8 @@ SHARED = {
     "named": ("thread.semaphore", "await_semaphore/sem_wait", range(1, 5)),
     "full_pipe": ("thread.full_pipe", "await_room/write", range(1, 5)),
     "full_pair": ("thread.full_pipe", "await_room/write", range(1, 9)),
+    "tcp": ("thread.pipe", "await_answer/recv", range(1, 5)),
+    "local": ("thread.pipe", "await_answer/recv", range(1, 5)),
     "polled": ("thread.full_pipe", "await_by_poll/poll", range(1, 9)),
 }
 

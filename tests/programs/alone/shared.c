@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -258,6 +260,49 @@ static void full_pair(void) {
   wait_for(child);
 }
 
+/* --- sockets that were connected --- */
+
+__attribute__((noinline)) static void await_answer(int socket) {
+  for (int i = 0; i < kTimes; ++i) {
+    check(send(socket, "question", 8, 0) == 8, "send");
+    check(recv(socket, data, 8, MSG_WAITALL) == 8, "recv");
+  }
+}
+
+/* The address's size with the name or port that the system gave. */
+static void connected(struct sockaddr* address, socklen_t size) {
+  const int listening = socket(address->sa_family, SOCK_STREAM, 0);
+  check(listening >= 0 && bind(listening, address, size) == 0, "bind");
+  check(listen(listening, 1) == 0 && getsockname(listening, address, &size) == 0, "listen");
+  const pid_t child = fork();
+  if (child == 0) {
+    const int to = socket(address->sa_family, SOCK_STREAM, 0);
+    check(to >= 0 && connect(to, address, size) == 0, "connect");
+    for (int i = 0; i < kTimes; ++i) {
+      check(recv(to, data, 8, MSG_WAITALL) == 8, "recv");
+      heavy();
+      check(send(to, "answered", 8, 0) == 8, "send");
+    }
+    exit(0);
+  }
+  const int with = accept(listening, NULL, NULL);
+  check(with >= 0, "accept");
+  await_answer(with);
+  wait_for(child);
+}
+
+static void tcp(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  connected((struct sockaddr*)&address, sizeof address);
+}
+
+static void local(void) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s", name);
+  connected((struct sockaddr*)&address, sizeof address);
+  unlink(name);
+}
+
 __attribute__((noinline)) static void await_by_poll(int to) {
   fcntl(to, F_SETFL, O_NONBLOCK);
   for (size_t sent = 0; sent < (size_t)kTimes * kFilling;) {
@@ -287,9 +332,16 @@ int main(int argc, char** argv) {
     const char* how;
     void (*what)(void);
   } kCases[] = {
-      {"barrier", barrier},         {"rwlock", rwlock}, {"futex", futex},
-      {"one_address", one_address}, {"named", named},   {"full_pipe", full_pipe},
-      {"full_pair", full_pair},     {"polled", polled},
+      {"barrier", barrier},
+      {"rwlock", rwlock},
+      {"futex", futex},
+      {"one_address", one_address},
+      {"named", named},
+      {"full_pipe", full_pipe},
+      {"full_pair", full_pair},
+      {"polled", polled},
+      {"tcp", tcp},
+      {"local", local},
   };
   if (argc > 2 && strcmp(argv[1], "give") == 0) return give(argv[2]), 0;
   snprintf(name, sizeof name, "/tmp/culprit-shared.%ld", (long)getpid());
