@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "assemble/look/note.h"
-#include "assemble/names/kept_names.h"
+#include "assemble/opening.h"
 #include "assemble/raw/process.h"
 #include "assemble/recorded_run.h"
 #include "assemble/run/run_end.h"
@@ -29,37 +29,6 @@ namespace culprit::assemble {
 namespace {
 
 namespace fs = std::filesystem;
-
-GuardedPath names_file(const fs::path& experiment) {
-  return GuardedPath(experiment) / "names";
-}
-
-GuardedPath records_of(const fs::path& experiment) {
-  return GuardedPath(experiment) / "raw";
-}
-
-Result<PassOptions> options_for(const fs::path& experiment, unsigned threads) {
-  auto others = NotThePrograms::of_user();
-  if (!others) return others.error();
-  return PassOptions{threads,
-                     read_symbols,
-                     NameCache::of_user(),
-                     KeptNames::read(names_file(experiment)),
-                     std::move(others).value(),
-                     DebugServers::of_user()};
-}
-
-Result<void> keep(const fs::path& experiment, const RecordedRun& run) {
-  if (auto written = run.symbols.kept().write(names_file(experiment)); !written) return written;
-  return write_facts(experiment, run.facts);
-}
-
-/// Records may have been damaged since the facts were noted.
-void add_missing(const Losses& found, Losses& noted) {
-  for (const auto& [name, loss] : found.all()) {
-    if (!noted.all().contains(name)) noted.restore(name, loss);
-  }
-}
 
 }  // namespace
 
@@ -123,14 +92,7 @@ Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, K
   auto run = prepare_run(records_of(experiment), *options);
   if (!run) return run.error();
   OpenRecords opened;
-  auto known = read_facts(experiment);
-  if (known && known.value().records == run.value()->facts.records) {
-    opened.facts = std::move(known).value();
-    add_missing(run.value()->facts.losses, opened.facts.losses);
-  } else {
-    if (what == Keep::names_and_facts) opened.kept = keep(experiment, *run.value());
-    opened.facts = run.value()->facts;
-  }
+  opened.facts = settle_facts(experiment, *run.value(), what == Keep::names_and_facts, opened.kept);
   opened.source = source_of(std::move(run).value());
   return opened;
 }

@@ -13,6 +13,7 @@
 
 #include "assemble/look/note.h"
 #include "assemble/names/debug_files/package.h"
+#include "assemble/profile/named_profile.h"
 #include "assemble/raw/process.h"
 #include "assemble/records/device_stream.h"
 #include "assemble/records/stream.h"
@@ -361,15 +362,20 @@ Error why_there_is_nothing(const RecordedRun& run, const GuardedPath& raw) {
       "to analyze"};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
-                                                 const PassOptions& options) {
-  auto made = std::make_unique<RecordedRun>();
-  RecordedRun& run = *made;
+/// The passes that know of a run what its events do not say.
+/// `of_profile`: the addresses of its profile are to be named as well.
+Result<void> prepare_facts(RecordedRun& run, const GuardedPath& raw, const PassOptions& options,
+                           unsigned threads, bool of_profile) {
   RunFacts& facts = run.facts;
-  const unsigned threads = thread_count(options.threads);
   read_and_survey(run, raw, threads);
+  if (of_profile) {
+    ProfileDamage damage;
+    const auto addresses = profiled_addresses(run.folders, damage, threads);
+    for (std::string& sentence : sentences_of(damage)) facts.notes.push_back(std::move(sentence));
+    for (size_t i = 0; i < addresses.size(); ++i) {
+      run.accounts[i].survey.addresses.insert(addresses[i].begin(), addresses[i].end());
+    }
+  }
   run.devices = gather_devices(run.folders, facts.losses, facts.notes);
   run.lanes = make_lanes(run.processes, run.folders, run.devices);
   kLog.debug("{} processes, {} locations, {} devices", run.processes.slots.size(), run.lanes.size(),
@@ -384,10 +390,36 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
   find_core_takers(run.folders, run.accounts, run.processes, *run.clock,
                    machine::read_machines(raw), facts);
   look_at_end(run, raw, threads);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
+                                                 const PassOptions& options) {
+  auto made = std::make_unique<RecordedRun>();
+  RecordedRun& run = *made;
+  const unsigned threads = thread_count(options.threads);
+  if (auto done = prepare_facts(run, raw, options, threads, false); !done) return done.error();
   make_contexts(run);
   kLog.debug("{} communicators; tallying with {} threads", run.comms.comms.size(), threads);
   define(run, tally(run, threads));
   note_refused_counters(run);
+  return made;
+}
+
+Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
+                                                     const PassOptions& options,
+                                                     trace::Profile& profile) {
+  auto made = std::make_unique<RecordedRun>();
+  RecordedRun& run = *made;
+  const unsigned threads = thread_count(options.threads);
+  if (auto done = prepare_facts(run, raw, options, threads, true); !done) return done.error();
+  profile = name_profile({run.folders, run.lanes, run.code, *run.clock, run.regions}, threads);
+  std::vector<uint64_t> records;
+  for (const trace::ProfileLine& line : profile.lines) records.push_back(line.records);
+  define(run, records);
+  profile.definitions = run.definitions;
   return made;
 }
 

@@ -42,6 +42,7 @@
 #include "assemble/waits/node_objects.h"
 #include "base/result.h"
 #include "trace/definitions.h"
+#include "trace/profile.h"
 
 namespace culprit::assemble {
 
@@ -90,6 +91,12 @@ struct RecordedRun {
 /// Error if there are no records.
 Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
                                                  const PassOptions& options);
+
+/// The same passes of a run of which the profile is wanted, which fills `profile` instead of making
+/// its events ready to be played.
+Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
+                                                     const PassOptions& options,
+                                                     trace::Profile& profile);
 
 /// The passes that are needed to find stuck threads at this moment. `look`: the newest look at the
 /// processes that are alive here; for others the last note is used.

@@ -24,6 +24,7 @@
 #include "blame/device/device_blame.h"
 #include "blame/device/device_use.h"
 #include "blame/explain/explanations.h"
+#include "blame/finish.h"
 #include "blame/identities.h"
 #include "blame/judge/diagnose.h"
 #include "blame/memory_need.h"
@@ -118,8 +119,9 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
   return times;
 }
 
-/// Sorts all lists and fills the values that depend on all rows.
-void finish(Findings& findings, unsigned threads) {
+}  // namespace
+
+void finish_findings(Findings& findings, unsigned threads, bool has_causes) {
   sort_findings(findings, threads);
   Identities& sums = findings.identities;
   for (const FoundDelay& row : findings.delays) sums.delay_costs_s += row.short_s + row.long_s;
@@ -131,10 +133,8 @@ void finish(Findings& findings, unsigned threads) {
   }
   findings.start_up = sum_start_up(findings);
   diagnose(findings);
-  sums.violations = check_identities(findings);
+  sums.violations = check_identities(findings, has_causes);
 }
-
-}  // namespace
 
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
                          const Losses& losses) try {
@@ -198,7 +198,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   passes.run("join", [&] {
     join_findings(ranks, findings);
     findings.losses.merge(losses);
-    if (ranks.rank() == 0) finish(findings, threads);
+    if (ranks.rank() == 0) finish_findings(findings, threads, true);
   });
   if (observer != nullptr) {
     passes.run("observer", [&] { observer->at_end(run, graph, findings); });

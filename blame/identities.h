@@ -16,6 +16,6 @@ namespace culprit::blame {
 /// the place in the trace at which they differ most. Identities 1 to 5 of the analysis, that
 /// efficiencies are the products of their factors, and that no wait is more indirect or propagating
 /// than long. Agreement is to one part in 10^9, or one nanosecond.
-std::vector<std::string> check_identities(const Findings& findings);
+std::vector<std::string> check_identities(const Findings& findings, bool has_causes = true);
 
 }  // namespace culprit::blame

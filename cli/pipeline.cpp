@@ -12,9 +12,11 @@
 
 #include "assemble/assemble.h"
 #include "assemble/names/others/not_the_programs.h"
+#include "assemble/open_profile.h"
 #include "base/parallel.h"
 #include "base/settings.h"
 #include "blame/analyze.h"
+#include "blame/from_profile.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
 #include "predict/rerun/gains.h"
@@ -129,6 +131,38 @@ Result<OpenTrace> open_for_all(const fs::path& experiment, const ExperimentInfo&
   return opened;
 }
 
+/// Collective.
+Result<blame::Findings> analyze_records(const fs::path& experiment, const ExperimentInfo& info,
+                                        const PipelineOptions& options, assemble::RunFacts& facts,
+                                        Losses& losses) {
+  const bool alone = options.ranks == nullptr || options.ranks->alone();
+  auto opened = alone ? open_trace(experiment, info, options.threads, losses)
+                      : open_for_all(experiment, info, options, losses);
+  if (!opened) return opened.error();
+  if (options.otf2 && alone) {
+    auto written = write_archive(*opened->source, experiment, options);
+    if (!written) return written.error();
+  }
+  const unsigned threads = alone ? options.threads : threads_for(*options.ranks, options.threads);
+  auto findings = analyze_trace(*opened->source, options, threads, losses);
+  facts = std::move(opened->facts);
+  return findings;
+}
+
+Result<blame::Findings> analyze_profile(const fs::path& experiment, const ExperimentInfo& info,
+                                        const PipelineOptions& options, assemble::RunFacts& facts) {
+  const fs::path records = trace_of(experiment, info);
+  std::error_code ignored;
+  if (!fs::is_directory(records, ignored)) {
+    return Error{"an archive has no profile: analyze the records of a run"};
+  }
+  const auto keep = info.trace.empty() ? assemble::Keep::names_and_facts : assemble::Keep::nothing;
+  auto opened = assemble::open_profile(records.parent_path(), options.threads, keep);
+  if (!opened) return opened.error();
+  facts = std::move(opened->facts);
+  return blame::findings_of_profile(opened->profile, options.threads, facts.losses);
+}
+
 void warn_of_unstarted_threads() {
   if (const size_t unstarted = unstarted_threads(); unstarted > 0) {
     kLog.warning("{} could not be started (limits on processes or memory): fewer did the work",
@@ -186,17 +220,15 @@ Result<Analysis> analyze_experiment(const fs::path& experiment, const PipelineOp
   kLog.debug("reading {}", trace_of(experiment, *info).string());
   const bool alone = options.ranks == nullptr || options.ranks->alone();
   Losses losses;
-  auto opened = alone ? open_trace(experiment, *info, options.threads, losses)
-                      : open_for_all(experiment, *info, options, losses);
-  if (!opened) return opened.error();
-  if (options.otf2 && alone) {
-    auto written = write_archive(*opened->source, experiment, options);
-    if (!written) return written.error();
+  assemble::RunFacts facts;
+  Result<blame::Findings> findings = Error{};
+  if (options.profile && alone) {
+    findings = analyze_profile(experiment, *info, options, facts);
+  } else {
+    findings = analyze_records(experiment, *info, options, facts, losses);
   }
-  const unsigned threads = alone ? options.threads : threads_for(*options.ranks, options.threads);
-  auto findings = analyze_trace(*opened->source, options, threads, losses);
   if (!findings) return findings.error();
-  merge_facts(opened->facts, *info, *findings);
+  merge_facts(facts, *info, *findings);
   auto saved = report::save_findings(*findings, findings_file(experiment));
   warn_of_unstarted_threads();
   for (const auto& [name, loss] : findings->losses.all()) {

@@ -24,6 +24,7 @@ struct PipelineOptions {
   blame::DisabledPasses disabled = {};
   bool verify = false;                 ///< look at what each pass left
   bool last_alone = false;             ///< as in blame::AnalyzeOptions
+  bool profile = false;                ///< of the profile alone, even where there is a trace
   uint64_t memory = 0;                 ///< bytes that the analysis may take; 0: what is free
   replay::Transport* ranks = nullptr;  ///< that analyse together; null: there is but this one
   TaskForOthers* others = nullptr;     ///< if there are several

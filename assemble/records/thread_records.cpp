@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "assemble/records/call_names.h"
 #include "trace/objects.h"
 
 namespace culprit::assemble {
@@ -17,17 +18,6 @@ using trace::RawGroup;
 using trace::RawKind;
 
 namespace {
-
-/// The function that a program calls in its source: headers replace it by others.
-std::string_view plain_call(std::string_view name) {
-  if (name.starts_with("__")) name.remove_prefix(2);
-  if (name.ends_with("_chk")) name.remove_suffix(4);
-  if (name.ends_with("64")) name.remove_suffix(2);
-  for (const std::string_view standard : {"isoc99_", "isoc23_", "libc_"}) {
-    if (name.starts_with(standard)) name.remove_prefix(standard.size());
-  }
-  return name;
-}
 
 /// The object of a sleep that no recorded thread ended, if the call does not show it.
 const char* on_what(uint64_t object) {

@@ -106,14 +106,14 @@ std::vector<Mystery> time_at(const replay::Run& run, LocationId id,
   return found;
 }
 
-void add_tiles(const Explained& given, const std::vector<PathKind>& kinds,
+void add_tiles(const replay::Run& run, const Explanations& all, const std::vector<PathKind>& kinds,
                const std::vector<Tile>& tiles, LocationId id, std::vector<FoundTile>& rows) {
   TileSums sums;
-  for (const PathTime& entry : given.all.profiles[id.index()]) {
-    if (given.run.between(id, entry.path)) continue;
+  for (const PathTime& entry : all.profiles[id.index()]) {
+    if (run.between(id, entry.path)) continue;
     sums.add(tiles[entry.path.index()], entry.path, entry.time.seconds());
   }
-  for (const WaitSum& sum : given.all.waits[id.index()]) {
+  for (const WaitSum& sum : all.waits[id.index()]) {
     const bool start_up = kinds[sum.path.index()] == PathKind::start_up;
     const Tile tile = start_up                                 ? Tile::start_up
                       : replay::counts_as_waiting(sum.pattern) ? Tile::waiting
@@ -226,37 +226,43 @@ void add_spinning(const Explained& given, const std::vector<Tile>& tiles, Locati
 
 }  // namespace
 
+std::vector<FoundTile> find_tiles(const replay::Run& run, const Explanations& all,
+                                  unsigned threads) {
+  const std::vector<PathKind> kinds = path_kinds(run);
+  const std::vector<Tile> tiles = tiles_of(run, kinds);
+  std::vector<std::vector<FoundTile>> by_location(run.locations.size());
+  parallel_for(by_location.size(), threads, [&](size_t i) {
+    const LocationId id = run.locations[i];
+    if (!run.is_stream(id)) add_tiles(run, all, kinds, tiles, id, by_location[i]);
+  });
+  std::vector<FoundTile> found;
+  for (const auto& rows : by_location) found.insert(found.end(), rows.begin(), rows.end());
+  return found;
+}
+
 void explain_audit(const Explained& given, Findings& found) {
   const replay::Run& run = given.run;
   const std::vector<PathKind> kinds = path_kinds(run);
   const std::vector<Tile> tiles = tiles_of(run, kinds);
   const std::vector<std::optional<Unexplained>> mysterious = mysterious_paths(run);
-  struct Rows {
-    std::vector<FoundTile> tiles;
-    std::vector<FoundUnexplained> unexplained;
-  };
-  std::vector<Rows> by_location(run.locations.size());
+  std::vector<std::vector<FoundUnexplained>> by_location(run.locations.size());
   parallel_for(by_location.size(), given.threads, [&](size_t i) {
     const LocationId id = run.locations[i];
     if (run.is_stream(id)) return;
-    add_tiles(given, kinds, tiles, id, by_location[i].tiles);
     const auto& waits = given.graph.waits[id.index()];
     add_unexplained(run, Unexplained::long_call, id,
                     too_long_calls(run, id, waits, given.graph.long_calls[id.index()], kinds),
-                    by_location[i].unexplained);
-    add_unexplained(run, Unexplained::no_cause, id, without_cause(given, id),
-                    by_location[i].unexplained);
+                    by_location[i]);
+    add_unexplained(run, Unexplained::no_cause, id, without_cause(given, id), by_location[i]);
     add_unexplained(run, Unexplained::blocked, id,
-                    time_at(run, id, waits, mysterious, Unexplained::blocked),
-                    by_location[i].unexplained);
+                    time_at(run, id, waits, mysterious, Unexplained::blocked), by_location[i]);
     add_spinning(given, tiles, id, time_at(run, id, waits, mysterious, Unexplained::spinning),
-                 by_location[i].unexplained);
+                 by_location[i]);
   });
-  for (const Rows& rows : by_location) {
-    found.tiles.insert(found.tiles.end(), rows.tiles.begin(), rows.tiles.end());
-    found.unexplained.insert(found.unexplained.end(), rows.unexplained.begin(),
-                             rows.unexplained.end());
+  for (const auto& rows : by_location) {
+    found.unexplained.insert(found.unexplained.end(), rows.begin(), rows.end());
   }
+  found.tiles = find_tiles(run, given.all, given.threads);
   for (size_t p = 0; p < run.definitions->processes.size(); ++p) {
     if (!run.owns(ProcessId(p))) continue;
     const auto rows = find_shared_calls(run, given.graph, kinds, ProcessId(p));

@@ -5,7 +5,9 @@
 // with its place and time. A verdict must consult it before it says that all is well.
 #pragma once
 
-#include "blame/findings/words.h"
+#include <vector>
+
+#include "blame/collect/collect.h"
 #include "blame/profile/path_kinds.h"
 
 namespace culprit::blame {
@@ -29,5 +31,9 @@ constexpr Tile tile_of(PathKind kind) {
   }
   return Tile::useful;
 }
+
+/// The classes of time of each thread of this rank.
+std::vector<FoundTile> find_tiles(const replay::Run& run, const Explanations& all,
+                                  unsigned threads);
 
 }  // namespace culprit::blame

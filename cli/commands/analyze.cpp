@@ -222,6 +222,8 @@ Action add_analyze(CLI::App& command, const Program&) {
           "memory that the analysis may use, as in 100G; a trace that needs more is refused "
           "(default: all free memory)")
       ->transform(CLI::AsSizeValue(false));
+  command.add_flag("--profile", arguments->pipeline.profile,
+                   "of the experiment's profile alone, even where there is a trace");
   command.add_flag("--otf2", arguments->pipeline.otf2, text(Setting::otf2).help);
   command.add_flag("--alone", arguments->alone,
                    "when started by a launcher: do not share the work with the other copies");

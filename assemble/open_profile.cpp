@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "assemble/open_profile.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "assemble/opening.h"
+
+namespace culprit::assemble {
+
+Result<OpenProfile> open_profile(const std::filesystem::path& experiment, unsigned threads,
+                                 Keep what) {
+  const auto options = options_for(experiment, threads);
+  if (!options) return options.error();
+  OpenProfile opened;
+  const auto run = prepare_profile(records_of(experiment), *options, opened.profile);
+  if (!run) return run.error();
+  opened.facts = settle_facts(experiment, *run.value(), what == Keep::names_and_facts, opened.kept);
+  // Facts that were noted before know nothing of the profile.
+  for (const std::string& note : run.value()->facts.notes) {
+    std::vector<std::string>& notes = opened.facts.notes;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+  return opened;
+}
+
+}  // namespace culprit::assemble
