@@ -64,6 +64,10 @@ void use_terminals() {
   if (is_terminal(STDERR_FILENO)) progress::show(STDERR_FILENO, columns_of(STDERR_FILENO));
 }
 
+bool is_interactive() {
+  return is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO);
+}
+
 bool print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::fflush(stdout) == 0) return true;

@@ -18,6 +18,9 @@ void reserve_standard_files();
 /// Sets the width of pages by stdout, and shows progress if stderr is a terminal.
 void use_terminals();
 
+/// Whether a person sits before stdin and stdout, at a terminal that can show pages in place.
+bool is_interactive();
+
 /// On stdout, all of it. False if that failed.
 bool print(std::string_view text);
 /// Returns whether all output to stdout, by any way, has been written: call once, at the end.

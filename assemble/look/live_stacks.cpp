@@ -2,29 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // libdwfl walks the frames over memory that we give it. The system does not provide the frame
-// pointer of a blocked thread. Frames of the system's libraries do without it, but functions
-// compiled without optimisation need it. It is then searched for on the stack: it points at a slot
-// below the return address of the call to that very function, and the walk begins anew with it. Any
-// other guess could name functions that were never called.
+// pointer of a blocked thread that was not stopped. Frames of the system's libraries do without it,
+// but functions compiled without optimisation need it. It is then searched for on the stack: it
+// points at a slot below the return address of the call to that very function, and the walk begins
+// anew with it. Any other guess could name functions that were never called.
 #include "assemble/look/live_stacks.h"
 
 #include <elfutils/libdwfl.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <string_view>
 
-namespace culprit::assemble::look {
+#include "assemble/look/copy_memory.h"
+#include "assemble/look/proc.h"
 
-size_t copy_memory(pid_t process, uint64_t address, void* to, size_t bytes) {
-  iovec local = {to, bytes};
-  iovec remote = {reinterpret_cast<void*>(address), bytes};
-  const ssize_t got = process_vm_readv(process, &local, 1, &remote, 1, 0);
-  return got > 0 ? static_cast<size_t>(got) : 0;
-}
+namespace culprit::assemble::look {
 
 namespace {
 
@@ -51,11 +47,21 @@ const Dwfl_Callbacks kFiles = {
 
 }  // namespace
 
+/// What libdwfl is to know of a process whose files are found at `root`: its map, with their paths
+/// there.
+bool report_below(Dwfl* dwfl, pid_t process, const std::string& root) {
+  std::string maps = mapped_below(read_proc("/proc/" + std::to_string(process) + "/maps"), root);
+  if (maps.empty()) return false;
+  const std::unique_ptr<FILE, int (*)(FILE*)> in(fmemopen(maps.data(), maps.size(), "r"), fclose);
+  return in && dwfl_linux_proc_maps_report(dwfl, in.get()) == 0;
+}
+
 struct LiveStacks::Unwinder {
-  explicit Unwinder(pid_t of) : process(of), dwfl(dwfl_begin(&kFiles)) {
+  Unwinder(pid_t of, const std::string& root) : process(of), dwfl(dwfl_begin(&kFiles)) {
     if (dwfl == nullptr) return;
-    const bool known =
-        dwfl_linux_proc_report(dwfl, process) == 0 && dwfl_report_end(dwfl, nullptr, nullptr) == 0;
+    const bool reported = root.empty() ? dwfl_linux_proc_report(dwfl, process) == 0
+                                       : report_below(dwfl, process, root);
+    const bool known = reported && dwfl_report_end(dwfl, nullptr, nullptr) == 0;
     ready = known && dwfl_attach_state(dwfl, nullptr, process, &kThread, this);
   }
   ~Unwinder() {
@@ -126,6 +132,7 @@ struct LiveStacks::Unwinder {
   }
   static bool set_registers(Dwfl_Thread* thread, void* of) {
     const auto& self = *static_cast<const Unwinder*>(of);
+    if (self.registers != nullptr) return set_all(thread, *self.registers);
     const Dwarf_Word sp = self.sp, pc = self.pc;
     if (!dwfl_thread_state_registers(thread, kSp, 1, &sp)) return false;
     if (kPc < 32 && !dwfl_thread_state_registers(thread, kPc, 1, &pc)) return false;
@@ -135,6 +142,12 @@ struct LiveStacks::Unwinder {
     }
     dwfl_thread_state_register_pc(thread, pc);
     return true;
+  }
+  static bool set_all(Dwfl_Thread* thread, const std::array<uint64_t, kRegisters>& all) {
+    const bool set = dwfl_thread_state_registers(thread, 0, kPcRegister, all.data());
+    if (kPc < 32 && !dwfl_thread_state_registers(thread, kPc, 1, &all[kPcRegister])) return false;
+    dwfl_thread_state_register_pc(thread, all[kPcRegister]);
+    return set;
   }
   static constexpr Dwfl_Thread_Callbacks kThread = {
       .next_thread = next_thread,
@@ -150,7 +163,8 @@ struct LiveStacks::Unwinder {
   bool ready = false;
   uint64_t sp = 0, pc = 0;
   std::optional<uint64_t> frame_pointer;
-  std::vector<std::byte> stack;  ///< copied, from sp on
+  const std::array<uint64_t, kRegisters>* registers = nullptr;  ///< of a thread that was stopped
+  std::vector<uint8_t> stack;                                   ///< copied, from sp on
   std::vector<uint64_t> frames;
   End last;
 };
@@ -207,7 +221,8 @@ std::optional<uint64_t> LiveStacks::Unwinder::find_frame_pointer(const End& end)
   return std::nullopt;
 }
 
-LiveStacks::LiveStacks(pid_t process) : unwinder_(std::make_unique<Unwinder>(process)) {}
+LiveStacks::LiveStacks(pid_t process, const std::string& root)
+    : unwinder_(std::make_unique<Unwinder>(process, root)) {}
 LiveStacks::~LiveStacks() = default;
 
 std::vector<uint64_t> LiveStacks::of(uint64_t sp, uint64_t pc) {
@@ -223,6 +238,17 @@ std::vector<uint64_t> LiveStacks::of(uint64_t sp, uint64_t pc) {
   if (!unwinder.frame_pointer) return found;
   unwinder.walk();
   return unwinder.frames.size() > found.size() ? unwinder.frames : found;
+}
+
+std::vector<uint64_t> LiveStacks::of(StoppedThread&& thread) {
+  Unwinder& unwinder = *unwinder_;
+  if (!unwinder.ready) return {};
+  unwinder.sp = thread.sp();
+  unwinder.stack = std::move(thread.stack);
+  unwinder.registers = &thread.registers;
+  unwinder.walk();
+  unwinder.registers = nullptr;
+  return unwinder.frames;
 }
 
 }  // namespace culprit::assemble::look

@@ -93,6 +93,17 @@ std::string link_target(const std::string& file) {
   return length > 0 ? std::string(target.data(), static_cast<size_t>(length)) : std::string();
 }
 
+bool may_read_memory(pid_t process) {
+  const int file = open(of(static_cast<uint32_t>(process), "mem").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file >= 0) close(file);
+  return file >= 0;
+}
+
+int open_root(pid_t process) {
+  const std::string root = of(static_cast<uint32_t>(process), "root");
+  return open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 std::vector<uint32_t> all_processes() {
   return numbers_in("/proc");
 }
@@ -142,6 +153,19 @@ bool handles_signals(pid_t process) {
   return (set & 0x7fffffff) != 0;
 }
 
+// "55d0-55d1 r-xp 00000000 fd:01 42   /usr/lib/libm.so.6": no other word begins with a slash.
+std::string mapped_below(const std::string& maps, const std::string& root) {
+  std::string result;
+  for (size_t at = 0; at < maps.size();) {
+    const size_t end = std::min(maps.find('\n', at), maps.size());
+    std::string line = maps.substr(at, end - at);
+    if (const size_t path = line.find('/'); path != std::string::npos) line.insert(path, root);
+    result += line + "\n";
+    at = end + 1;
+  }
+  return result;
+}
+
 // "55d0-55d1 rw-s 00000000 ...": the last of the four letters.
 bool is_shared(pid_t process, uint64_t address) {
   std::istringstream maps(read_proc(of(static_cast<uint32_t>(process), "maps")));
@@ -165,6 +189,13 @@ std::optional<ThreadLook> look_at_thread(pid_t process, uint32_t tid) {
   uint64_t without_core = 0;
   in >> thread.cpu_ns >> without_core >> thread.turns;
   return thread;
+}
+
+uint64_t without_core_ns(pid_t process, uint32_t tid) {
+  std::istringstream in(read_proc(fmt::format("/proc/{}/task/{}/schedstat", process, tid)));
+  uint64_t on_core = 0, without = 0;
+  in >> on_core >> without;
+  return without;
 }
 
 std::optional<Registers> look_at_call(pid_t process, ThreadLook& thread) {

@@ -28,11 +28,22 @@ std::string describe_process(uint32_t process);
 /// A signal has a handler that is not merely there for errors.
 bool handles_signals(pid_t process);
 
+/// Whether the system lets this process read its memory, and so its threads' stacks.
+bool may_read_memory(pid_t process);
+/// A descriptor of the folder that it sees as the root; < 0: none.
+int open_root(pid_t process);
+
+/// The map of a process with the paths of its files behind `root`.
+std::string mapped_below(const std::string& maps, const std::string& root);
+
 /// Whether memory is mapped so that other processes may see the same.
 bool is_shared(pid_t process, uint64_t address);
 
 /// State, core and turns; none if the thread is gone, or is culprit's own.
 std::optional<ThreadLook> look_at_thread(pid_t process, uint32_t tid);
+
+/// How long a thread could have run since it began, and had no core.
+uint64_t without_core_ns(pid_t process, uint32_t tid);
 
 /// Where a thread is blocked in the system: fills in call and args. None if it is in no call, or
 /// we may not see it.

@@ -12,11 +12,17 @@
 namespace culprit::assemble {
 
 AddressMap AddressMap::read(const std::vector<GuardedPath>& copies, std::string generated) {
+  std::vector<std::string> texts;
+  for (const GuardedPath& copy : copies) texts.push_back(copy.read(kLargestMaps).value_or(""));
+  return of(texts, std::move(generated));
+}
+
+AddressMap AddressMap::of(const std::vector<std::string>& copies, std::string generated) {
   AddressMap map;
   map.generated_ = std::move(generated);
-  for (const GuardedPath& copy : copies) {
+  for (const std::string& copy : copies) {
     std::vector<Mapping> mappings;
-    std::istringstream in(copy.read(kLargestMaps).value_or(""));
+    std::istringstream in(copy);
     for (std::string line; std::getline(in, line);) {
       Mapping mapping;
       char permissions[8] = "";

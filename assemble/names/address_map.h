@@ -30,6 +30,8 @@ class AddressMap {
   /// `copies`: the most complete first. Lines that make no sense are skipped.
   /// What lies in no file is looked for in `generated`, at its address, if that is not empty.
   static AddressMap read(const std::vector<GuardedPath>& copies, std::string generated = {});
+  /// The same of the copies' texts.
+  static AddressMap of(const std::vector<std::string>& copies, std::string generated = {});
 
   std::optional<CodePlace> find(uint64_t address) const;
 

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "assemble/names/address_map.h"
@@ -55,6 +56,7 @@ struct Code {
 class ProcessCode {
  public:
   explicit ProcessCode(const RawProcessFolder& folder);
+  explicit ProcessCode(AddressMap map) : map_(std::move(map)) {}
 
   /// Announces to `symbols` all places that will be looked up.
   void announce(const Survey& survey, Symbols& symbols) const;

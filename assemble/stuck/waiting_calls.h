@@ -4,6 +4,7 @@
 // Functions of the system's library in which a thread waits for others, as programs call them.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -14,10 +15,15 @@ namespace culprit::assemble::stuck {
 
 /// Null if it is none of these.
 inline const trace::ThreadCall* waiting_call(std::string_view function) {
-  // Versioned symbols have their version behind an @, the library's own names two underscores.
+  // Versioned symbols have their version behind an @; the library's own names, which its debug
+  // information has, begin with two or three underscores, and some with __GI before them.
   function = function.substr(0, function.find('@'));
   const trace::ThreadCall* call = trace::thread_call(function);
-  if (call == nullptr && function.starts_with("__")) call = trace::thread_call(function.substr(2));
+  if (call == nullptr && function.starts_with("__")) {
+    if (function.starts_with("__GI_")) function.remove_prefix(5);
+    function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
+    call = trace::thread_call(function);
+  }
   const bool waits = call != nullptr && call->how != trace::ThreadCallHow::tries &&
                      call->kind != trace::ThreadCallKind::openmp_lock;
   return waits ? call : nullptr;

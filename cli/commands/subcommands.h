@@ -34,6 +34,9 @@ inline std::vector<const CLI::App*> visible_commands(const CLI::App& root) {
 Action add_run(CLI::App& command, const Program& program);
 Action add_record(CLI::App& command, const Program& program);
 Action add_analyze(CLI::App& command, const Program& program);
+Action add_top(CLI::App& command, const Program& program);
+Action add_snapshot(CLI::App& command, const Program& program);
+Action add_attach(CLI::App& command, const Program& program);
 Action add_stuck(CLI::App& command, const Program& program);
 Action add_export(CLI::App& command, const Program& program);
 Action add_report(CLI::App& command, const Program& program);

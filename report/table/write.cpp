@@ -12,8 +12,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
 #include "base/printable.h"
+#include "report/table/lines.h"
 #include "report/words/layout.h"
 
 namespace culprit::report {
@@ -99,6 +101,28 @@ std::vector<size_t> fit(const ReportTable& table, std::vector<std::vector<std::s
   return kept;
 }
 
+/// The lines of a page, and how many columns it is too narrow for.
+std::pair<std::vector<std::string>, size_t> lines_and_gone(const ReportTable& table) {
+  auto columns = shown_columns(table);
+  const std::vector<size_t> kept = fit(table, columns);
+  std::vector<std::string> lines;
+  const auto line = [&](const auto& cell_of) {
+    std::string text;
+    for (const size_t i : kept) {
+      const size_t width = width_of(table.columns[i].head, columns[i]);
+      const bool is_text = table.columns[i].kind == CellKind::text;
+      text += (i > 0 ? "  " : "") + (is_text ? left(cell_of(i), width) : right(cell_of(i), width));
+    }
+    text.resize(text.find_last_not_of(' ') + 1);
+    lines.push_back(std::move(text));
+  };
+  line([&](size_t i) { return table.columns[i].head; });
+  for (size_t row = 0; row < table.rows.size(); ++row) {
+    line([&](size_t i) { return columns[i][row]; });
+  }
+  return {std::move(lines), columns.size() - kept.size()};
+}
+
 std::string markdown_cell(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -139,26 +163,15 @@ const TableFormat* find_table_format(std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string> table_lines(const ReportTable& table) {
+  return lines_and_gone(table).first;
+}
+
 std::string table_text(const ReportTable& table) {
   std::string page = wrapped(printable(table.title), 0) + "\n";
   if (table.rows.empty()) return page + "  There are no rows.\n";
-  auto columns = shown_columns(table);
-  const std::vector<size_t> kept = fit(table, columns);
-  const size_t gone = columns.size() - kept.size();
-  const auto line = [&](const auto& cell_of) {
-    std::string text;
-    for (const size_t i : kept) {
-      const size_t width = width_of(table.columns[i].head, columns[i]);
-      const bool is_text = table.columns[i].kind == CellKind::text;
-      text += (i > 0 ? "  " : "") + (is_text ? left(cell_of(i), width) : right(cell_of(i), width));
-    }
-    text.resize(text.find_last_not_of(' ') + 1);
-    page += text + '\n';
-  };
-  line([&](size_t i) { return table.columns[i].head; });
-  for (size_t row = 0; row < table.rows.size(); ++row) {
-    line([&](size_t i) { return columns[i][row]; });
-  }
+  const auto [lines, gone] = lines_and_gone(table);
+  for (const std::string& line : lines) page += line + '\n';
   if (table.left_out > 0) page += fmt::format("and {}\n", counted(table.left_out, "other row"));
   if (gone > 0) {
     page += wrapped(fmt::format("and {} that this page is too narrow for: --format csv has all",

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// culprit top: a running program's findings, refreshed. They are read by a thread of their own, so
+// that keys are answered meanwhile; it takes one core, at the lowest priority, and no more than a
+// part of the time: the program comes first.
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "assemble/assemble.h"
+#include "base/printable.h"
+#include "cli/commands/subcommands.h"
+#include "cli/experiment.h"
+#include "cli/message.h"
+#include "cli/terminal.h"
+#include "cli/top/metrics.h"
+#include "cli/top/now.h"
+#include "cli/top/screen.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+struct Arguments {
+  fs::path experiment;
+  double every_s = 2;
+  unsigned threads = 1;
+  fs::path metrics;
+};
+
+/// Reading takes at most a fifth of the time.
+Seconds pause_behind(const Arguments& arguments, double took_s) {
+  constexpr double kRarerThanItsCost = 4;
+  return Seconds(std::max(arguments.every_s, kRarerThanItsCost * took_s));
+}
+
+/// Looks, and brings the file of metrics up to date.
+Result<Now> look(const Arguments& arguments) {
+  auto now = look_now(arguments.experiment, arguments.threads);
+  if (!now || arguments.metrics.empty()) return now;
+  if (auto written = write_metrics(now.value(), arguments.experiment, arguments.metrics);
+      !written) {
+    return written.error();
+  }
+  return now;
+}
+
+/// Looks again and again until the program has ended.
+class Reader {
+ public:
+  explicit Reader(const Arguments& arguments)
+      : arguments_(arguments), ready_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    thread_ = std::thread([this] { work(); });
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  /// A look may take long and cannot be cut short: it ends with the process.
+  ~Reader() { thread_.detach(); }
+
+  /// Becomes readable when there is something to take.
+  int ready() const { return ready_; }
+  std::optional<Result<Now>> take() {
+    uint64_t count = 0;
+    if (read(ready_, &count, sizeof count) < 0) return std::nullopt;
+    const std::lock_guard guard(mutex_);
+    return std::exchange(newest_, std::nullopt);
+  }
+  void pause(bool paused) { paused_.store(paused); }
+
+ private:
+  void work() {
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 19);
+    for (bool over = false; !over;) {
+      auto now = look(arguments_);
+      over = now.ok() && !now.value().runs;
+      const Seconds pause = pause_behind(arguments_, now.ok() ? now.value().took_s : 0);
+      {
+        const std::lock_guard guard(mutex_);
+        newest_.emplace(std::move(now));
+      }
+      const uint64_t one = 1;
+      static_cast<void>(!write(ready_, &one, sizeof one));
+      const auto due = Clock::now() + pause;
+      while (Clock::now() < due || paused_) std::this_thread::sleep_for(Seconds(0.05));
+    }
+  }
+
+  const Arguments arguments_;
+  int ready_;
+  std::mutex mutex_;
+  std::optional<Result<Now>> newest_;
+  std::atomic<bool> paused_{false};
+  std::thread thread_;
+};
+
+void take_news(Reader& reader, TopView& view) {
+  auto news = reader.take();
+  if (!news) return;
+  if (news->ok()) {
+    view.set(std::move(news->value()));
+  } else {
+    view.set_problem(news->error().sentence);
+  }
+}
+
+int on_terminal(const Arguments& arguments) {
+  constexpr int kAges_ms = 500;                // the page says how old its data is
+  auto* const reader = new Reader(arguments);  // as long as the process: see its destructor
+  TopView view(experiment_name(arguments.experiment));
+  {
+    Screen screen;
+    for (bool goes_on = true; goes_on && !Screen::is_to_end();) {
+      const Screen::Size size = screen.size();
+      if (!screen.show(view.page(size.rows, size.columns, wall_clock_s()))) break;
+      screen.wait(reader->ready(), kAges_ms);
+      screen.stop_if_asked();
+      take_news(*reader, view);
+      for (TopKey key = screen.key(); key != TopKey::none && goes_on; key = screen.key()) {
+        goes_on = view.press(key);
+      }
+      reader->pause(view.is_paused());
+    }
+  }
+  std::_Exit(0);  // the reader may be in the middle of a look
+}
+
+/// False if nothing came of it.
+bool is_awaited(const fs::path& experiment, Clock::time_point begin) {
+  constexpr Seconds kLongestStart(60);
+  return assemble::still_runs(experiment) ||
+         (!assemble::has_records(experiment) && Clock::now() - begin < kLongestStart);
+}
+
+int as_text(const Arguments& arguments) {
+  const auto begin = Clock::now();
+  TopView view(experiment_name(arguments.experiment));
+  while (true) {
+    auto now = look(arguments);
+    double took_s = 0;
+    if (now.ok()) {
+      took_s = now.value().took_s;
+      view.set(std::move(now.value()));
+      if (!print(printable(view.plain(wall_clock_s()), "\n"))) return fail(lost_output());
+      if (view.is_over()) return 0;
+    } else if (!is_awaited(arguments.experiment, begin)) {
+      return fail(now.error());
+    }
+    std::this_thread::sleep_for(pause_behind(arguments, took_s));
+  }
+}
+
+int top(const Arguments& arguments) {
+  if (const auto info = read_info(arguments.experiment); !info) return fail(info.error());
+  return is_interactive() ? on_terminal(arguments) : as_text(arguments);
+}
+
+}  // namespace
+
+Action add_top(CLI::App& command, const Program&) {
+  auto arguments = std::make_shared<Arguments>();
+  command.add_option("experiment", arguments->experiment, "the experiment of a run that goes on")
+      ->required();
+  command
+      .add_option("--every", arguments->every_s,
+                  "seconds from one look to the next; more where looks take long")
+      ->capture_default_str()
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 1e6));
+  command.add_option("--metrics", arguments->metrics,
+                     "keep this file up to date, too: figures for Prometheus (node exporter's "
+                     "textfile collector)");
+  command.add_option("-j,--jobs", arguments->threads, "threads to use")->capture_default_str();
+  return [arguments] { return top(*arguments); };
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The findings of a run at this moment, whether or not it goes on. Nothing is written into its
+// experiment, and the program is not touched: its records lie in files that can be read at any
+// moment.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "blame/findings/findings.h"
+
+namespace culprit::cli {
+
+struct Now {
+  blame::Findings findings;
+  bool runs = false;    ///< the program did, when it was looked at
+  double at_s = 0;      ///< seconds since 1970, when reading began
+  double newest_s = 0;  ///< likewise, of the newest of what the findings are made of; 0: unknown
+  double took_s = 0;    ///< to read and to analyze
+};
+
+/// The name of an experiment's folder.
+std::string experiment_name(const std::filesystem::path& experiment);
+
+/// Seconds since 1970.
+double wall_clock_s();
+
+/// Error if nothing has been recorded yet, or this is no experiment.
+Result<Now> look_now(const std::filesystem::path& experiment, unsigned threads);
+
+}  // namespace culprit::cli
