@@ -99,6 +99,26 @@ void note_early_end(const std::vector<RawProcessFolder>& folders,
   facts.losses.add(LossKind::early_ends, static_cast<uint64_t>(early));
 }
 
+/// The collector cost more than the user allows, and left something out from then on.
+void note_thinned(const std::vector<RawProcessFolder>& folders, RunFacts& facts) {
+  size_t without_tests = 0, short_bursts = 0;
+  for (const RawProcessFolder& folder : folders) {
+    without_tests += (folder.process.thinned & trace::kRawThinnedTests) != 0 ? 1 : 0;
+    short_bursts += (folder.process.thinned & trace::kRawThinnedBursts) != 0 ? 1 : 0;
+  }
+  if (without_tests > 0) {
+    facts.notes.push_back(
+        fmt::format("Measuring cost more than --overhead allows in {} of the {} processes: "
+                    "unsuccessful tests of MPI were not recorded from then on.",
+                    without_tests, folders.size()));
+  }
+  if (short_bursts > 0) {
+    facts.notes.push_back(
+        "Bursts were shortened on nodes where measuring still cost more than "
+        "--overhead allows.");
+  }
+}
+
 void note_unknown_python(const std::vector<ProcessAccount>& accounts, RunFacts& facts) {
   uint32_t version = 0;
   for (const ProcessAccount& account : accounts) {
@@ -314,6 +334,7 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
   note_declined(folders, facts);
   note_static_runtime(folders, facts);
   note_early_end(folders, accounts, facts);
+  note_thinned(folders, facts);
   note_end_in_sample(folders, facts);
   note_written_behind(folders, facts);
 }

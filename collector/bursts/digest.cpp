@@ -15,10 +15,13 @@
 #include <cstring>
 
 #include "collector/bursts/node_page.h"
+#include "collector/bursts/profile_file.h"
 #include "collector/process/process_record.h"
 #include "collector/process/system_file.h"
 #include "fold/carry.h"
 #include "fold/preamble.h"
+#include "fold/thread_fold.h"
+#include "trace/raw/profile.h"
 
 namespace culprit::collector {
 
@@ -48,39 +51,91 @@ size_t bytes_of(const RawHeader& header) {
 void Digest::begin(const char* folder, uint32_t number, uint64_t start_ticks) {
   folder_ = folder;
   number_ = number;
+  start_ticks_ = start_ticks;
   store_.begin(folder, number, start_ticks);
   state_ = static_cast<State*>(map_memory(sizeof(State)));
+  profile_bytes_ = trace::profile_quota(number);
+  profile_ = map_memory(profile_bytes_);
+  if (profile_ == nullptr) return;
+  fold::ThreadFold::begin({static_cast<std::byte*>(profile_), profile_bytes_}, number, start_ticks);
 }
 
 /// The log ends: nothing goes on from its state.
 void Digest::end() {
-  if (is_shown_) {
-    snprintf(buffer_, sizeof buffer_, "%s/carry.%u", folder_, number_);
-    unlink(buffer_);
-  }
+  if (state_was_shown_) unlink(path_of("carry."));
   unmap_memory(state_, sizeof(State));
+  unmap_memory(profile_, profile_bytes_);
   state_ = nullptr;
+  profile_ = nullptr;
+}
+
+/// `file` ends in a dot, and the log's number follows; or it is the whole name.
+const char* Digest::path_of(const char* file) {
+  static_assert(sizeof buffer_ >= PATH_MAX + 32);
+  const bool is_numbered = file[strlen(file) - 1] == '.';
+  const int length = snprintf(buffer_, sizeof buffer_, "%s/%s", folder_, file);
+  if (is_numbered && length > 0) {
+    snprintf(buffer_ + length, sizeof buffer_ - static_cast<size_t>(length), "%u", number_);
+  }
+  return buffer_;
 }
 
 /// From now on the state is in a file, so that the records in a tail can be understood of a thread
 /// that never ends its log. Where no file can be mapped it stays in memory.
 void Digest::show_state() {
-  if (is_shown_ || state_ == nullptr) return;
-  static_assert(sizeof buffer_ >= PATH_MAX + 32);
-  snprintf(buffer_, sizeof buffer_, "%s/carry.%u", folder_, number_);
-  const MappedFile mapped = map_file(buffer_, sizeof(State));
+  if (state_was_shown_ || state_ == nullptr) return;
+  state_was_shown_ = true;
+  const MappedFile mapped = map_file(path_of("carry."), sizeof(State));
   if (mapped.memory == nullptr) return unlink(buffer_), void();
   memcpy(mapped.memory, state_, sizeof(State));
   unmap_memory(state_, sizeof(State));
   state_ = static_cast<State*>(mapped.memory);
-  is_shown_ = true;
 }
 
-void Digest::fold(uint64_t, const char*, size_t) {}
+namespace {
+
+/// Pages of zeros stay as they are, so that the file's remain untouched.
+void copy_pages(const void* from, void* to, size_t bytes) {
+  constexpr size_t kWords = trace::kProfilePage / sizeof(uint64_t);
+  const auto* source = static_cast<const uint64_t*>(from);
+  auto* target = static_cast<uint64_t*>(to);
+  for (size_t page = 0; page < bytes / trace::kProfilePage; ++page) {
+    const uint64_t* const words = source + page * kWords;
+    uint64_t any = 0;
+    for (size_t i = 0; i < kWords; ++i) any |= words[i];
+    if (any != 0) memcpy(target + page * kWords, words, trace::kProfilePage);
+  }
+}
+
+}  // namespace
+
+/// The same for the profile. Until the log's second window is full, its records say as much.
+void Digest::show_profile() {
+  if (profile_was_shown_ || profile_ == nullptr) return;
+  profile_was_shown_ = true;
+  void* const shown =
+      profile_file::take(path_of(trace::kProfileFile), start_ticks_, profile_bytes_);
+  if (shown == nullptr) return;
+  copy_pages(profile_, shown, profile_bytes_);
+  unmap_memory(profile_, profile_bytes_);
+  profile_ = shown;
+}
+
+void Digest::fold(uint64_t window, const char* records, size_t used) {
+  if (profile_ == nullptr) return;
+  const uint64_t begin = now(), cpu_begin = own_cpu_ns();
+  const auto* const bytes = reinterpret_cast<const std::byte*>(records);
+  fold::ThreadFold::resume({static_cast<std::byte*>(profile_), profile_bytes_})
+      .fold(window, {bytes, used}, used);
+  const uint64_t end = now();
+  account_.add_records(end, own_cpu_ns() - cpu_begin, used > folded_ ? used - folded_ : 0);
+  folded_ = used;
+  tally(&trace::RawProcess::fold_ticks, end - begin);
+}
 
 bool Digest::goes_on(uint64_t last_time) {
   const trace::RawNodePage& page = node::page();
-  if (page.length_ns == 0) return false;
+  if (load(page.length_ns) == 0) return false;
   const Moments moments(page);
   return moments.are_known() && is_in_burst(page, moments, last_time);
 }
@@ -88,18 +143,24 @@ bool Digest::goes_on(uint64_t last_time) {
 void Digest::finish(uint64_t window, const char* records, size_t used, uint64_t last_time,
                     bool is_kept) {
   if (window < finished_) return;
-  const uint64_t begin = now();
+  const uint64_t begin = now(), cpu_begin = own_cpu_ns();
   at_ = {window, records, used, last_time_, last_time};
   carried_ = 0;
+  if (!is_kept || window > 0) show_profile();
   if (!is_kept) show_state();
   if (!is_kept) keep_definitions();
   if (node::whole_part_is_over()) keep_bursts();
-  if (trace::RawProcess* record = process()) record->whole_end = node::page().whole_end;
+  if (trace::RawProcess* record = process()) {
+    std::atomic_ref<uint64_t>(record->whole_end).store(load(node::page().whole_end));
+  }
   carry_on(used);
   if (state_ != nullptr) std::atomic_ref<uint64_t>(state_->at.window).store(window + 1);
   finished_ = window + 1;
   last_time_ = last_time;
-  tally(&trace::RawProcess::burst_ticks, now() - begin);
+  folded_ = 0;
+  const uint64_t end = now();
+  account_.add_records(end, own_cpu_ns() - cpu_begin, 0);
+  tally(&trace::RawProcess::burst_ticks, end - begin);
 }
 
 /// Carries the state over the window's records up to a place.
@@ -135,12 +196,13 @@ void Digest::keep_definitions() {
 
 void Digest::keep_bursts() {
   const trace::RawNodePage& page = node::page();
-  const uint64_t from = std::max(at_.begin, page.whole_end);
-  if (page.length_ns == 0 || at_.end < from) return;
+  const uint64_t whole_end = load(page.whole_end);
+  const uint64_t from = std::max(at_.begin, whole_end);
+  if (load(page.length_ns) == 0 || at_.end < from) return;
   const Moments moments(page);
   if (!moments.are_known()) return;
   const uint64_t slot_ns = page.schedule.slot_ns;
-  node::reach(moments.ns(at_.end) / slot_ns, moments.ns(page.whole_end) / slot_ns);
+  node::reach(moments.ns(at_.end) / slot_ns, moments.ns(whole_end) / slot_ns);
   for_each_burst(page, moments, from, at_.end, [&](const Burst& burst) { keep(burst); });
 }
 
@@ -158,7 +220,7 @@ size_t Digest::first_at(uint64_t time, size_t from) const {
 void Digest::keep(const Burst& burst) {
   trace::RawBurst* const place = node::burst_of(burst.slot, burst.begin, burst.end);
   if (place == nullptr) return;
-  const uint64_t begin = place->begin, end = place->end;
+  const uint64_t begin = load(place->begin), end = load(place->end);
   if (end <= at_.begin || begin > at_.end) return;
   const bool begins_here = begin > at_.begin;
   const size_t first = begins_here ? first_at(begin, 0) : 0;

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "collector/bursts/governor.h"
 #include "collector/bursts/moments.h"
 #include "collector/bursts/store.h"
 
@@ -25,19 +26,24 @@ class Digest {
   void begin(const char* folder, uint32_t number, uint64_t start_ticks);
   void end();
 
-  /// The window's first `used` bytes are folded.
+  /// Folds the window's first `used` bytes, as far as they are not folded yet.
   void fold(uint64_t window, const char* records, size_t used);
 
   /// All records of a window, the newest of which is of `last_time`. If the whole part is over,
   /// `is_kept` says whether events.<n> has them. May be called again for the same window.
   void finish(uint64_t window, const char* records, size_t used, uint64_t last_time, bool is_kept);
 
+  /// What the log's thread spends on it.
+  Account& account() { return account_; }
+
   /// Whether a window that is not kept goes on behind a slice, as its records are those of a burst.
   static bool goes_on(uint64_t last_time);
 
  private:
   void carry_on(size_t until);
+  void show_profile();
   void show_state();
+  const char* path_of(const char* file);
   void keep_definitions();
   void keep_bursts();
   void keep(const Burst& burst);
@@ -53,13 +59,19 @@ class Digest {
     uint64_t end = 0;    ///< of its own
   } at_;
   struct State;
-  State* state_ = nullptr;  ///< nullptr: there was no memory
-  bool is_shown_ = false;   ///< the state is in a file
-  size_t carried_ = 0;      ///< bytes of the window over which the state was carried
-  uint64_t finished_ = 0;   ///< windows that were
-  uint64_t last_time_ = 0;  ///< of the windows before
+  State* state_ = nullptr;        ///< nullptr: there was no memory
+  bool state_was_shown_ = false;  ///< it is in a file, if one could be mapped
+  void* profile_ = nullptr;       ///< the log's region of the profile; nullptr: there was no memory
+  size_t profile_bytes_ = 0;
+  bool profile_was_shown_ = false;  ///< likewise
+  size_t carried_ = 0;              ///< bytes of the window over which the state was carried
+  uint64_t finished_ = 0;           ///< windows that were
+  uint64_t last_time_ = 0;          ///< of the windows before
   const char* folder_ = nullptr;
   uint32_t number_ = 0;
+  uint64_t start_ticks_ = 0;
+  size_t folded_ = 0;  ///< bytes of the window that were, as far as the account knows
+  Account account_;
   Store store_;
   // The threads that need it may have next to no stack.
   alignas(uint64_t) char buffer_[size_t{8} << 10] = {};

@@ -40,7 +40,7 @@ uint64_t Moments::ticks(uint64_t ns) const {
 Burst burst_in(const trace::RawNodePage& page, const Moments& moments, uint64_t slot) {
   const uint64_t begin = trace::raw_burst_begin_ns(page.schedule, slot);
   return {slot, moments.ticks(begin - page.margin_ns),
-          moments.ticks(begin + page.length_ns + page.margin_ns)};
+          moments.ticks(begin + load(page.length_ns) + page.margin_ns)};
 }
 
 bool is_in_burst(const trace::RawNodePage& page, const Moments& moments, uint64_t ticks) {

@@ -7,11 +7,17 @@
 // somebody sets the clock. Async-signal-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "trace/raw/bursts.h"
 
 namespace culprit::collector {
+
+/// A word of the page that other threads and processes change.
+inline uint64_t load(const uint64_t& word) {
+  return std::atomic_ref<uint64_t>(const_cast<uint64_t&>(word)).load(std::memory_order_acquire);
+}
 
 /// How ticks and the schedule's time belong together, as measured from the making of the page until
 /// now.
@@ -49,13 +55,13 @@ bool is_in_burst(const trace::RawNodePage& page, const Moments& moments, uint64_
 template <class See>
 void for_each_burst(const trace::RawNodePage& page, const Moments& moments, uint64_t begin,
                     uint64_t end, See&& see) {
-  const uint64_t level = page.level;
+  const uint64_t level = load(page.level), whole_end = load(page.whole_end);
   const uint64_t last = moments.ns(end) / page.schedule.slot_ns >> level;
   for (uint64_t block = moments.ns(begin) / page.schedule.slot_ns >> level; block <= last;
        ++block) {
     const uint64_t slot = trace::raw_burst_slot(page.schedule, level, block);
     const Burst burst = burst_in(page, moments, slot);
-    if (burst.begin > page.whole_end && burst.end > begin && burst.begin <= end) see(burst);
+    if (burst.begin > whole_end && burst.end > begin && burst.begin <= end) see(burst);
   }
 }
 

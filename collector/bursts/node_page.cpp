@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <cstring>
 
 #include "base/fnv.h"
+#include "collector/bursts/moments.h"
 #include "collector/process/clock.h"
 #include "collector/process/environment.h"
 #include "collector/process/process_record.h"
@@ -35,8 +37,9 @@ constexpr uint64_t kShareOfDisk = 10;
 /// A burst takes 3/16 of its slot, and the margin is a 1600th: 1.5 s and 5 ms of 8 s.
 constexpr uint64_t kBurstSixteenths = 3, kSlotMargins = 1600;
 constexpr uint64_t kMostBursts = 48, kFewestBursts = 2;
-/// Bursts are shortened to no less than this part.
-constexpr uint64_t kShortest = 4;
+/// Bursts are shortened to no less than this part for want of room, and to none below the other one
+/// because of what they cost.
+constexpr uint64_t kShortest = 4, kShortestOfAll = 16;
 constexpr uint64_t kHighestLevel = 40;
 constexpr int kPatience = 64;
 
@@ -44,9 +47,6 @@ RawNodePage g_own{};  ///< where the node's page cannot be mapped, and before it
 RawNodePage* g_page = &g_own;
 char g_folder[PATH_MAX];
 
-uint64_t load(const uint64_t& word) {
-  return std::atomic_ref<uint64_t>(const_cast<uint64_t&>(word)).load(std::memory_order_acquire);
-}
 void store(uint64_t& word, uint64_t value) {
   std::atomic_ref<uint64_t>(word).store(value, std::memory_order_release);
 }
@@ -245,15 +245,31 @@ uint64_t bursts_there() {
   return count;
 }
 
+/// False while another thread does: one at a time, since the next one should see what room there is
+/// then. One that seems to have been killed over it is not waited for.
+bool begin_thinning() {
+  constexpr uint64_t kPatience_ns = 1'000'000'000;
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  const uint64_t ns =
+      static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+  const uint64_t since = load(g_page->thinning);
+  return (since == 0 || ns > since + kPatience_ns) && change(g_page->thinning, since, ns);
+}
+
 /// False if another thread has raised the level, or there is no higher one.
 bool raise(uint64_t level) {
-  if (level >= kHighestLevel || !change(g_page->level, level, level + 1)) return false;
+  if (level >= kHighestLevel || !begin_thinning()) return false;
+  const bool is_raised = change(g_page->level, level, level + 1);
   for (RawBurst& burst : g_page->bursts) {
     const uint64_t slot = load(burst.slot);
-    if (slot == 0 || trace::raw_has_burst(g_page->schedule, level + 1, slot - 1)) continue;
+    if (slot == 0 || !is_raised || trace::raw_has_burst(g_page->schedule, level + 1, slot - 1)) {
+      continue;
+    }
     remove(burst, slot - 1);
   }
-  return true;
+  store(g_page->thinning, 0);
+  return is_raised;
 }
 
 }  // namespace
@@ -269,11 +285,19 @@ bool take(size_t bytes) {
   return false;
 }
 
+bool shorten_bursts() {
+  uint64_t length = load(g_page->length_ns);
+  if (length == 0) return false;
+  const bool is_long = length / 2 >= g_page->schedule.burst_ns / kShortestOfAll;
+  change(g_page->length_ns, length, is_long ? length / 2 : 0);
+  return true;
+}
+
 void reach(uint64_t slot, uint64_t first) {
-  for (uint64_t level = load(g_page->level);
-       (slot >> level) - (first >> level) >= load(g_page->most) && level < kHighestLevel;
-       level = load(g_page->level)) {
-    raise(level);
+  for (int tries = 0; tries < kPatience; ++tries) {
+    const uint64_t level = load(g_page->level);
+    if ((slot >> level) - (first >> level) < load(g_page->most)) return;
+    if (!raise(level)) sched_yield();
   }
 }
 

@@ -44,6 +44,10 @@ void give_back(size_t bytes);
 /// the thread that was first.
 trace::RawBurst* burst_of(uint64_t slot, uint64_t begin, uint64_t end);
 
+/// Later bursts have half of their length; once that is too short, there are none. False if there
+/// are none already.
+bool shorten_bursts();
+
 /// Raises the level until it leaves no more bursts than wanted from slot `first`, that of the whole
 /// part's end, to `slot`.
 void reach(uint64_t slot, uint64_t first);

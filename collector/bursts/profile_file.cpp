@@ -3,6 +3,8 @@
 
 #include "collector/bursts/profile_file.h"
 
+#include <sys/statvfs.h>
+
 #include <atomic>
 
 #include "collector/process/system_file.h"
@@ -16,6 +18,14 @@ using trace::ProfileFile;
 namespace {
 
 std::atomic<ProfileFile*> g_head{nullptr};
+
+/// Whether the file's disk has room. One that would be nearly full is left alone.
+bool has_room(const char* path, size_t bytes) {
+  constexpr uint64_t kShare = 2;
+  struct statvfs disk;
+  if (statvfs(path, &disk) != 0) return false;
+  return bytes <= uint64_t{disk.f_bavail} * disk.f_frsize / kShare;
+}
 
 /// Threads that come at the same time all write the same into the same page, and one mapping stays.
 ProfileFile* head(const char* path, uint64_t start_ticks) {
@@ -37,7 +47,7 @@ ProfileFile* head(const char* path, uint64_t start_ticks) {
 
 void* take(const char* path, uint64_t start_ticks, size_t bytes) {
   ProfileFile* const file = head(path, start_ticks);
-  if (file == nullptr) return nullptr;
+  if (file == nullptr || !has_room(path, bytes)) return nullptr;
   const uint64_t at = std::atomic_ref<uint64_t>(file->used).fetch_add(bytes);
   return map_file(path, bytes, at).memory;
 }

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "collector/bursts/moments.h"
 #include "collector/bursts/node_page.h"
 #include "collector/process/system_file.h"
 
@@ -33,7 +34,7 @@ uint64_t add(uint64_t& word, uint64_t value) {
 bool take_for_definitions(size_t bytes) {
   if (node::budget() >= kDefinitions) return node::take(bytes);
   node::take_first(bytes);
-  if (node::page().taken <= kDefinitions) return true;
+  if (load(node::page().taken) <= kDefinitions) return true;
   node::give_back(bytes);
   return false;
 }
@@ -88,8 +89,7 @@ bool Store::write(uint64_t place, const RawExtent& header, Stretch preamble, Str
 void Store::open(const RawBurst& burst, uint64_t slot) {
   touch_file(path_of(slot));
   // A thread that thinned bursts meanwhile may have removed it just before.
-  const uint64_t holds = std::atomic_ref<uint64_t>(const_cast<uint64_t&>(burst.slot)).load();
-  if (holds != slot + 1) unlink(path_);
+  if (load(burst.slot) != slot + 1) unlink(path_);
 }
 
 void Store::put(RawBurst& burst, uint64_t slot, const Cover& cover, Stretch preamble,

@@ -29,6 +29,7 @@ trace::RawClockPair g_begin{};
 uint64_t g_edges[2] = {kNever, kNever};  ///< the window's begin and end, on the monotonic clock
 unsigned g_next_edge = 0;
 std::atomic_flag g_checking = ATOMIC_FLAG_INIT;
+std::atomic<bool> g_tests_left_out{false};
 
 struct Wanted {
   char name[256] = {};
@@ -137,6 +138,10 @@ void check_window() {
   g_checking.clear(std::memory_order_release);
 }
 
+void leave_out_tests() {
+  g_tests_left_out.store(true, std::memory_order_relaxed);
+}
+
 void begins(trace::RawUserRegion kind, const char* name, size_t length, int64_t number,
             uint64_t time) {
   if (g_phase.length == 0 || kind == trace::RawUserRegion::region) return;
@@ -167,7 +172,8 @@ void switch_recording(bool on) {
 }
 
 bool tests_wanted() {
-  return !environment().without.tests;
+  return !environment().without.tests &&
+         !selection::g_tests_left_out.load(std::memory_order_relaxed);
 }
 
 void rank_is_known(int rank) {

@@ -42,6 +42,9 @@ extern std::atomic<uint32_t> g_off;         ///< reasons why recording is off; 0
 extern std::atomic<uint64_t> g_next_check;  ///< ticks; when to look at the window again
 void check_window();
 
+/// From now on MPI's fruitless tests are not recorded, as if the user left them out.
+void leave_out_tests();
+
 /// Async-signal-safe.
 inline bool is_off() {
   return g_off.load(std::memory_order_relaxed) != 0;

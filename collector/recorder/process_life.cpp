@@ -19,6 +19,7 @@
 #include <cstdio>
 
 #include "base/launch/launchers.h"
+#include "collector/bursts/governor.h"
 #include "collector/bursts/node_page.h"
 #include "collector/bursts/profile_file.h"
 #include "collector/callpath/generated_objects.h"
@@ -135,6 +136,7 @@ void in_forked_child() {
     registry::forget_logs();
     forget_core_use();
     profile_file::forget();
+    governor::forget();
     g_record = nullptr;
     g_load = clock::read_pair();
     g_mode.store(Mode::inert, std::memory_order_relaxed);

@@ -221,7 +221,9 @@ PathId ThreadLog::Impl::take_path(uintptr_t cfa) {
   const unsigned known = unwind_to_known(cfa, frames, last);
   const PathId path = define_path(frames, known, true);
   memo.add(last, known);
-  tally(&trace::RawProcess::unwind_ticks, now() - begin);
+  const uint64_t end = now();
+  digest.account().add_path(end - begin);
+  tally(&trace::RawProcess::unwind_ticks, end - begin);
   return path;
 }
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How often a thread can afford a sample: the cost depends on the depth of the stack and on the
-// machine, so it is measured as samples are taken. Above 1 % of the thread's CPU time the period is
-// doubled; well below, it goes back towards the one that was asked for. Between the two bounds
-// nothing changes, so that it does not oscillate. Plain data: it lives in a thread's initial TLS
-// block. MT: one thread's signal handler.
+// machine, so it is measured as samples are taken. Above a share of the thread's CPU time, half of
+// what the user allows the collector (--overhead), the period is doubled; well below, it goes back
+// towards the one that was asked for. Between the two bounds nothing changes, so that it does not
+// oscillate. Plain data: it lives in a thread's initial TLS block. MT: one thread's signal handler.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,10 @@ namespace culprit::collector::sampling {
 
 class Rate {
  public:
-  void begin(uint64_t period_ns) {
+  /// One part in `share` of the CPU time may go into samples.
+  void begin(uint64_t period_ns, uint64_t share = 100) {
     asked_ns_ = period_ns_ = period_ns;
+    share_ = share;
     cost_ns_ = cpu_ns_ = seen_ = 0;
   }
   uint64_t period_ns() const { return period_ns_; }
@@ -27,9 +29,9 @@ class Rate {
     cpu_ns_ += expirations * period_ns_;
     if (++seen_ < kDecideAfter) return false;
     const uint64_t before = period_ns_;
-    if (cost_ns_ * kShare > cpu_ns_ && period_ns_ < kLongest) {
+    if (cost_ns_ * share_ > cpu_ns_ && period_ns_ < kLongest) {
       period_ns_ *= 2;
-    } else if (cost_ns_ * kShare * kComfort < cpu_ns_ && period_ns_ > asked_ns_) {
+    } else if (cost_ns_ * share_ * kComfort < cpu_ns_ && period_ns_ > asked_ns_) {
       period_ns_ /= 2;
     }
     cost_ns_ = cpu_ns_ = seen_ = 0;
@@ -38,10 +40,10 @@ class Rate {
 
  private:
   static constexpr uint32_t kDecideAfter = 16;
-  static constexpr uint64_t kShare = 100;  ///< 1/kShare of the CPU time may go into samples
   static constexpr uint64_t kComfort = 4;  ///< half the period costs twice as much
   static constexpr uint64_t kLongest = 1'000'000'000;
 
+  uint64_t share_;
   uint64_t asked_ns_;   ///< the period that was asked for
   uint64_t period_ns_;  ///< the one in force
   uint64_t cost_ns_;    ///< cost of the samples since the last decision

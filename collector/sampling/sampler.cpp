@@ -199,7 +199,8 @@ bool give_timer() {
   }
   t_is_blocked = signal != 0 && is_blocked(signal);
   if (signal == 0 || t_is_blocked) return false;
-  t_rate.begin(1'000'000'000 / environment().sampling);
+  constexpr uint64_t kPartsOfHalf = 200;  // half of a hundredth
+  t_rate.begin(1'000'000'000 / environment().sampling, kPartsOfHalf / environment().overhead);
   if (g_delivery_ns.load(std::memory_order_relaxed) == 0) measure_delivery(signal);
   const SignalTurn turn;
   return sample_signal() != 0 && timers::begin(sample_signal(), t_rate.period_ns());

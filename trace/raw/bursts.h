@@ -119,7 +119,8 @@ struct RawNodePage {
   uint64_t level;      ///< of the bursts that are kept
   uint64_t thinned;    ///< bursts that were removed
   uint64_t refused;    ///< bytes that found no room although all was thinned that could be
-  uint64_t unused[7];
+  uint64_t thinning;   ///< since when a thread removes bursts, on CLOCK_MONOTONIC; 0: none does
+  uint64_t unused[6];
   RawBurst bursts[kRawBursts];
 };
 

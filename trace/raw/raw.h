@@ -125,6 +125,9 @@ enum class RawDeclined : uint32_t {
 /// Room for the set of cores that a process may use: bit c % 64 of word c / 64.
 inline constexpr unsigned kRawCoreWords = 64;
 
+/// Bits of RawProcess::thinned.
+inline constexpr uint64_t kRawThinnedTests = 1, kRawThinnedBursts = 2;
+
 /// Fixed layout, updated in place, valid at any moment.
 struct RawProcess {
   uint32_t magic;
@@ -194,8 +197,11 @@ struct RawProcess {
   uint64_t maps;       ///< likewise, copies of /proc/self/maps
   uint64_t node;       ///< RawNodePage of its node is raw/bursts/<host>.<node in hex>/page; 0: none
   uint64_t whole_end;  ///< RawNodePage::whole_end, as this process has seen it
-  uint64_t fold_ticks;   ///< spent on folding records
-  uint64_t burst_ticks;  ///< spent on keeping definitions and the records of bursts
+  uint64_t fold_ticks;        ///< spent on folding records
+  uint64_t burst_ticks;       ///< spent on keeping definitions and the records of bursts
+  uint64_t largest_overhead;  ///< the largest part of a second that a thread spent on the
+                              ///< collector, in millionths, samples apart
+  uint64_t thinned;           ///< kRawThinned...: what was left out because of it
 };
 static_assert(sizeof(RawProcess) % sizeof(uint64_t) == 0);
 

@@ -96,6 +96,7 @@ const std::vector<Example>& examples() {
       {Setting::estimate, "true", {}},
       {Setting::memory, "8", {"0", "65537", "8M", "99999999999999999999"}},
       {Setting::budget, "500M", {"G", "-1", "much"}},
+      {Setting::overhead, "5", {"0", "101", "2%", "-1"}},
       {Setting::max_size, "2G", {"G", "2X", "2i", "1.5G", "-1", "99999999999G"}},
       {Setting::log, "debug", {"loud"}},
       {Setting::name_cache, "off", {long_text}},
@@ -188,6 +189,7 @@ TEST_F(CommandLine, NothingSaidIsWhatTheRowsHave) {
   EXPECT_EQ(read.memory, 64u);
   EXPECT_EQ(read.max_size, 0u);
   EXPECT_EQ(read.budget, uint64_t{1} << 30);
+  EXPECT_EQ(read.overhead, 2u);
   EXPECT_EQ(read.slot, 8000u);
   EXPECT_TRUE(read.cuda_graphs == "launches");
   EXPECT_TRUE(read.clock == "fastest");

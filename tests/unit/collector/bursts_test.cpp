@@ -20,6 +20,7 @@
 #include "burst_files.h"
 #include "child.h"
 #include "collector/process/recorder.h"
+#include "collector/process/selection.h"
 
 namespace culprit::tests {
 namespace {
@@ -40,13 +41,13 @@ double seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// Puts numbered records, some thousands a second, until the time is over.
+/// Puts numbered records, some ten thousands a second, until the time is over: messages of as many
+/// bytes, all on one channel.
 void record_for(double lasting) {
-  uint32_t number = 0;
+  uint64_t number = 0;
   for (const double end = seconds() + lasting; seconds() < end; usleep(1000)) {
     for (unsigned i = 0; i < 100; ++i) {
-      thread_log()->put(RawKind::mpi_send, now(), 0, number, number, number);
-      ++number;
+      thread_log()->put(now(), trace::raw::mpi_send{.bytes = ++number});
     }
   }
 }
@@ -55,7 +56,8 @@ void record_for(double lasting) {
 void expect_no_gaps(const std::vector<RawRecord>& records) {
   std::vector<uint64_t> numbers;
   for (const RawRecord& record : records) {
-    if (record.kind() == RawKind::mpi_send) numbers.push_back(record.header.arg);
+    if (record.kind() != RawKind::mpi_send) continue;
+    numbers.push_back(record.as<trace::raw::mpi_send>().bytes);
   }
   for (size_t i = 1; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], numbers[i - 1] + 1);
 }
@@ -63,6 +65,19 @@ void expect_no_gaps(const std::vector<RawRecord>& records) {
 std::vector<RawRecord> records_of(const RawRun& run, unsigned log) {
   const auto found = run.threads.find(log);
   return found == run.threads.end() ? std::vector<RawRecord>() : found->second.records;
+}
+
+/// How many logs each burst has, for a failure's message.
+std::string described(const NodeFiles& node) {
+  std::string text = "length " + std::to_string(node.page.length_ns) + ", taken " +
+                     std::to_string(node.page.taken) + ", refused " +
+                     std::to_string(node.page.refused) + ", level " +
+                     std::to_string(node.page.level) + ", most " + std::to_string(node.page.most) +
+                     ", logs and lost extents of bursts:";
+  for (const BurstOfNode& burst : node.bursts) {
+    text += ' ' + std::to_string(burst.logs.size()) + '-' + std::to_string(burst.entry.lost);
+  }
+  return text;
 }
 
 const std::map<std::string, std::string> kShortSlots = {{"CULPRIT_BUDGET", "2M"},
@@ -128,7 +143,7 @@ TEST(Bursts, BudgetOfZeroKeepsNoRecords) {
   EXPECT_TRUE(read_node(experiment.folder()).bursts.empty());
   std::set<RawKind> kinds;
   for (const RawRecord& record : read_definitions(run.folder, 0)) kinds.insert(record.kind());
-  EXPECT_EQ(kinds, (std::set{RawKind::string_def}));
+  EXPECT_EQ(kinds, (std::set{RawKind::string_def, RawKind::process_end}));
 }
 
 TEST(Bursts, DefinitionsAreKeptForEver) {
@@ -182,7 +197,7 @@ TEST(Bursts, ThreadsAndProcessesHaveTheSameBursts) {
     if (burst.logs.size() == 2 * kThreads) ++shared;
     for (const auto& [who, log] : burst.logs) expect_no_gaps(log.records);
   }
-  EXPECT_GT(shared, 0u);
+  EXPECT_GT(shared, 0u) << described(node);
 }
 
 /// A thread that says nothing for longer than several bursts has them all the same.
@@ -240,6 +255,27 @@ TEST(Bursts, KilledProcessLeavesWholeExtents) {
       for (const auto& [who, log] : burst.logs) expect_no_gaps(log.records);
     }
   }
+}
+
+/// A program that does nothing but record exceeds any limit: less is recorded then, and it is said.
+TEST(Bursts, LessIsRecordedBeyondTheLimitOfOverhead) {
+  Experiment experiment;
+  const int status = experiment.run(
+      [] {
+        if (!activate()) return 1;
+        const bool wanted = collector::tests_wanted();
+        for (const double end = seconds() + 60; collector::tests_wanted() && seconds() < end;) {
+          for (unsigned i = 0; i < 1000; ++i) {
+            thread_log()->put(now(), trace::raw::mpi_send{});
+          }
+        }
+        return wanted && !collector::tests_wanted() ? 0 : 2;
+      },
+      {{"CULPRIT_BUDGET", "2M"}, {"CULPRIT_SLOT", "64"}, {"CULPRIT_OVERHEAD", "1"}});
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const trace::RawProcess process = experiment.read_one().process;
+  EXPECT_GT(process.largest_overhead, 10'000u);
+  EXPECT_EQ(process.thinned & trace::kRawThinnedTests, trace::kRawThinnedTests);
 }
 
 }  // namespace
