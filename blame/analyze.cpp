@@ -25,11 +25,8 @@
 #include "blame/device/device_use.h"
 #include "blame/explain/explanations.h"
 #include "blame/finish.h"
-#include "blame/identities.h"
-#include "blame/judge/diagnose.h"
 #include "blame/memory_need.h"
 #include "blame/passes.h"
-#include "blame/profile/start_up.h"
 #include "blame/verify.h"
 #include "replay/model/run.h"
 
@@ -120,21 +117,6 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
 }
 
 }  // namespace
-
-void finish_findings(Findings& findings, unsigned threads, bool has_causes) {
-  sort_findings(findings, threads);
-  Identities& sums = findings.identities;
-  for (const FoundDelay& row : findings.delays) sums.delay_costs_s += row.short_s + row.long_s;
-  for (const FoundUnattributed& row : findings.unattributed) {
-    const size_t pattern = replay::find_pattern(row.pattern);
-    if (replay::counts_as_waiting(static_cast<replay::Pattern>(pattern))) {
-      sums.unattributed_s += row.time_s;
-    }
-  }
-  findings.start_up = sum_start_up(findings);
-  diagnose(findings);
-  sums.violations = check_identities(findings, has_causes);
-}
 
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
                          const Losses& losses) try {

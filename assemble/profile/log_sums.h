@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -57,10 +56,9 @@ class LineTicks {
 
 /// How samples of a log are taken.
 struct Sampling {
-  double period_ticks = 0;  ///< 0: there are none
-  double core_share = 1;    ///< of the time in which the thread could compute, that it did
-  double off_core_ticks = std::numeric_limits<double>::infinity();  ///< it neither had a core nor
-                                                                    ///< wanted one
+  double period_ticks = 0;    ///< 0: there are none
+  double core_share = 1;      ///< of the time in which the thread could compute, that it did
+  double off_core_ticks = 0;  ///< it neither had a core nor wanted one, as far as the kernel says
 };
 
 /// Stretches of one kind.

@@ -237,17 +237,23 @@ class Namer {
       log.of_a_pool = rows->of_a_pool();
       log.sums = sum_log(*rows, sampling_of(run_, folder, log.head), process.places->paths(),
                          unknown_, process.pools);
-      begin_with_process(raw.process.start_ticks, *rows, log);
+      live_with_process(raw.process, *rows, log);
     }
     process.places->release_rows();
   }
 
-  /// The first thread is in main from the process's begin, before anything of it was recorded.
-  static void begin_with_process(uint64_t start, const RowPlaces& rows, PlacedLog& log) {
+  /// The first thread is in main from the process's begin to its end, before anything of it was
+  /// recorded, and after.
+  static void live_with_process(const trace::RawProcess& process, const RowPlaces& rows,
+                                PlacedLog& log) {
     log.begin = log.head.begin;
-    if (log.head.log != 0 || log.head.begin <= start) return;
-    log.sums.line.at(rows.event(0).path).ticks += log.head.begin - start;
-    log.begin = start;
+    if (log.head.log != 0) return;
+    uint64_t& ticks = log.sums.line.at(rows.event(0).path).ticks;
+    if (log.head.begin > process.start_ticks) {
+      ticks += log.head.begin - process.start_ticks;
+      log.begin = process.start_ticks;
+    }
+    if (process.end_ticks > log.head.until) ticks += process.end_ticks - log.head.until;
   }
 
   /// Divides what is open, and makes the process's lines.
@@ -272,6 +278,7 @@ class Namer {
     line.records = log.head.records;
     std::vector<HashedRow>& rows = rows_[log.location.index()];
     for (const PathTicks& sum : sums) {
+      if (sum.ticks == 0 && sum.visits == 0 && sum.samples == 0) continue;
       rows.push_back({sum.path, row_of(sum, sequence.next(sum.ticks), ns_per_tick)});
     }
     line.idle = sequence.next(log.sums.line.idle);

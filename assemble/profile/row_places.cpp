@@ -201,7 +201,11 @@ RowPlace RowPlaces::place_fork(const ProfileRow& row, const RowPlace& around) {
   } else if (path.says_something()) {
     add_functions(path, place);
   }
-  place.team_place = own_symbol(frame.place);
+  // The runtime's own frames may lie further in.
+  for (uint64_t at = row.place; at != 0 && place.team_place == nullptr;) {
+    place.team_place = own_symbol(profile_.rows[at].place);
+    at = profile_.rows[at].parent;
+  }
   return place;
 }
 
@@ -229,11 +233,33 @@ const RowPlace* RowPlaces::fork_at(uint32_t path) {
   return fork == fork_of_frame_.end() ? nullptr : &places_[fork->second];
 }
 
+/// Whether code is outside of the innermost region, where that was forked: then a barrier there is
+/// the one at the region's end.
+bool RowPlaces::is_at_fork(uint64_t code, const RowPlace& around) const {
+  const Code& known = process_.code_.before(code);
+  if (code == 0 || known.frames.empty() || known.frames.back().kind != CodeKind::user) return false;
+  const RegionId function = known.frames.back().region;
+  bool is_outside = false;
+  for (const RowPlace::Entry& entry : around.stack) {
+    if (entry.level == Level::parallel) {
+      is_outside = false;
+      for (const RowPlace::Entry& outer : around.stack) {
+        if (&outer == &entry) break;
+        is_outside |= is_function(outer.level) && outer.region == function;
+      }
+    } else if (entry.region == function) {
+      is_outside = false;
+    }
+  }
+  return is_outside;
+}
+
 RowPlace RowPlaces::place_construct(const ProfileRow& row, const RowPlace& around) {
   RowPlace place = around;
   Regions& regions = process_.regions_;
   const Symbol* where = own_symbol(row.place);
-  const bool is_combined = where != nullptr && where == around.team_place;
+  const bool is_combined =
+      where != nullptr && (where == around.team_place || is_at_fork(row.place, around));
   const bool is_of_team = where == nullptr || is_combined;
   if (!is_combined) add_code(row.place, place);
   const Symbol* const nearest = is_of_team ? around.team_place : where;

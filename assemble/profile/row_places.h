@@ -75,6 +75,7 @@ class RowPlaces {
   void add_code(uint64_t code, RowPlace& to);
   void enter(RegionId region, Level level, RowPlace& to);
   const Symbol* own_symbol(uint64_t code) const;
+  bool is_at_fork(uint64_t code, const RowPlace& around) const;
   std::string text(uint16_t string) const;
   RegionId region_of_call(const trace::ProfileRow& row);
 
