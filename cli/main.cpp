@@ -35,6 +35,8 @@ constexpr Subcommand kSubcommands[] = {
      "culprit info run1"},
     {"export", "write a run in the format of another tool", add_export,
      "culprit export run1 --format perfetto -o run1.pftrace"},
+    {"fold", "make the profile of a run from its trace again, and compare it with the run's own",
+     add_fold, "culprit fold run1"},
     {"diff", "say what got better and worse between runs, and whether that exceeds noise", add_diff,
      "culprit diff run1 run2 -o change    or    culprit diff --before a1 a2 a3 --after b1 b2 b3"},
     {"whatif", "say how long a run would take, if something in it took more or less time",

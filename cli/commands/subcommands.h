@@ -39,6 +39,7 @@ Action add_snapshot(CLI::App& command, const Program& program);
 Action add_attach(CLI::App& command, const Program& program);
 Action add_stuck(CLI::App& command, const Program& program);
 Action add_export(CLI::App& command, const Program& program);
+Action add_fold(CLI::App& command, const Program& program);
 Action add_report(CLI::App& command, const Program& program);
 Action add_view(CLI::App& command, const Program& program);
 Action add_diff(CLI::App& command, const Program& program);
