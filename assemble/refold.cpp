@@ -107,7 +107,7 @@ void forget_slices(Region& region) {
   log.version = 0;
   auto& state = *reinterpret_cast<fold::FoldState*>(
       region.bytes().data() + fold::RegionLayout(region.bytes().size()).state_at);
-  state.windows = state.bytes = 0;
+  state.window = state.bytes = 0;
   for (uint32_t i = 0; i < log.row_count; ++i) region.rows()[i].blame = 0;
 }
 

@@ -140,10 +140,10 @@ bool ThreadFold::fold(uint64_t number, std::span<const std::byte> window, size_t
                       Transitions* transitions) {
   Folding folding(region_, transitions);
   FoldState& state = folding.state;
-  if (number < state.windows) return true;
+  if (number < state.window) return true;
   const Changing changing(folding.log);
-  if (state.windows != number) {
-    state.windows = number;
+  if (state.window != number) {
+    state.window = number;
     state.bytes = 0;
     state.notes = 0;
   }
@@ -176,10 +176,6 @@ bool ThreadFold::fold(uint64_t number, std::span<const std::byte> window, size_t
     if (state.wants_join && folding.log.records >= state.join_from) folding.join_rows();
   }
   state.bytes = at;
-  if (has_room && at == window.size()) {
-    state.windows = number + 1;
-    state.bytes = 0;
-  }
   folding.log.now_row = folding.around();
   folding.log.now_state = folding.now();
   return has_room;
@@ -189,11 +185,11 @@ const ProfileLog& ThreadFold::log() const {
   return *reinterpret_cast<const ProfileLog*>(region_);
 }
 
-uint64_t ThreadFold::windows() const {
-  return state_of(region_).windows;
+uint64_t ThreadFold::window() const {
+  return state_of(region_).window;
 }
 
-size_t ThreadFold::bytes_of_next() const {
+size_t ThreadFold::bytes_of_window() const {
   return state_of(region_).bytes;
 }
 

@@ -38,9 +38,9 @@ class ThreadFold {
             Transitions* transitions = nullptr);
 
   const ProfileLog& log() const;
-  /// The windows that are wholly folded; of the next one, the bytes that are.
-  uint64_t windows() const;
-  size_t bytes_of_next() const;
+  /// The window that came last, and how many of its bytes are folded.
+  uint64_t window() const;
+  size_t bytes_of_window() const;
   /// The row of the frame at the end of a call path, by its number in the log; the root if it is
   /// not known.
   uint32_t row_of_path(uint32_t path) const;

@@ -70,12 +70,12 @@ inline constexpr unsigned kMostCounters = 16;
 inline constexpr unsigned kRecentEvents = 256;
 
 struct FoldState {
-  uint64_t windows;  ///< that are folded as a whole
-  uint64_t bytes;    ///< of the next one
-  uint32_t notes;    ///< of the record there: moments noted in it that are folded, and the record
-  uint32_t depth;    ///< of `open`
-  uint32_t deeper;   ///< events that began where `open` was full
-  uint32_t edge;     ///< at which the stretch at hand began
+  uint64_t window;  ///< that came last
+  uint64_t bytes;   ///< of it that are folded
+  uint32_t notes;   ///< of the record there: moments noted in it that are folded, and the record
+  uint32_t depth;   ///< of `open`
+  uint32_t deeper;  ///< events that began where `open` was full
+  uint32_t edge;    ///< at which the stretch at hand began
   uint32_t pending_count;
   ProfileState outside;  ///< of the time in no event
   bool is_off;           ///< recording is

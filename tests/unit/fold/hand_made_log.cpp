@@ -102,7 +102,7 @@ std::vector<std::byte> Profile::comparable() {
   auto& head = *reinterpret_cast<ProfileLog*>(copy.data());
   auto& state = *reinterpret_cast<FoldState*>(copy.data() + RegionLayout(copy.size()).state_at);
   head.version = 0;
-  state.windows = state.bytes = 0;
+  state.window = state.bytes = 0;
   return copy;
 }
 
