@@ -85,6 +85,7 @@ class Potential {
   void dissolve(Link link);
   void unlink(uint32_t number);
   void found_crew(uint32_t master);
+  void note_alone(uint32_t crew);
   void add_early(const Team& team);
   void join_crew_of(uint32_t number, const Team& team);
   void move_to_crew(uint32_t number, uint32_t to);

@@ -30,7 +30,7 @@ void Potential::fork(uint32_t number, uint32_t region, uint32_t size) {
   team.called = size - 1;
   team.forked = time_;
   team.alone_then = crew.idle_alone();
-  team.one_then = crew.potential_of_one();
+  if (team.called > crew.free_threads()) note_alone(threads_[number].crew);
   crew.call(static_cast<int>(team.called));
 }
 
@@ -189,26 +189,29 @@ void Potential::found_crew(uint32_t master) {
   move_to_crew(master, crews_used_);
 }
 
+void Potential::note_alone(uint32_t crew) {
+  for (uint32_t number = 0; number < threads_used_; ++number) {
+    TeamThread& thread = threads_[number];
+    if (thread.crew != crew) continue;
+    const bool works = thread.doing == Doing::work;
+    thread.alone_then = thread.alone;
+    if (works) thread.alone_then += crews_[crew].potential_of_one() - thread.alone_since;
+  }
+}
+
 /// A thread that the crew gets only now has been idle since the process began until it was called
 /// to this team, as the process had its core all the time: those that worked meanwhile are to blame
-/// as if it had been there. Since the fork mostly its thread alone has worked.
+/// as if it had been there.
 void Potential::add_early(const Team& team) {
-  const uint32_t number = threads_[team.master].crew;
-  Crew& crew = crews_[number];
+  const uint32_t crew = threads_[team.master].crew;
   Wide all = 0;
-  for (uint32_t other = 0; other < threads_used_; ++other) {
-    TeamThread& thread = threads_[other];
-    if (thread.crew != number) continue;
-    if (thread.doing == Doing::work) {
-      thread.alone += crew.potential_of_one() - thread.alone_since;
-      thread.alone_since = crew.potential_of_one();
-    }
-    Wide worked = thread.alone;
-    if (other == team.master) worked -= std::min(worked, crew.potential_of_one() - team.one_then);
-    thread.early += worked;
-    all += worked;
+  for (uint32_t number = 0; number < threads_used_; ++number) {
+    TeamThread& thread = threads_[number];
+    if (thread.crew != crew) continue;
+    thread.early += thread.alone_then;
+    all += thread.alone_then;
   }
-  crew.add_early(team.forked - begin_, team.alone_then, all);
+  crews_[crew].add_early(team.forked - begin_, team.alone_then, all);
 }
 
 void Potential::join_crew_of(uint32_t number, const Team& team) {
@@ -217,7 +220,7 @@ void Potential::join_crew_of(uint32_t number, const Team& team) {
   if (before == crew) return;
   if (before == 0) {
     if (!threads_[number].for_one_team) add_early(team);
-    threads_[number].alone = 0;
+    threads_[number].alone = threads_[number].alone_then = 0;
     return move_to_crew(number, crew);
   }
   for (uint32_t other = 0; other < threads_used_; ++other) {

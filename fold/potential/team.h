@@ -64,6 +64,7 @@ struct TeamThread {
   Wide owed = 0;                    ///< earned since the last stretch ended
   Wide since = 0;                   ///< the potential when it began to work
   Wide alone = 0, alone_since = 0;  ///< likewise of Crew::potential_of_one(), over its life
+  Wide alone_then = 0;              ///< when a team was forked for which its crew lacked threads
   Wide early = 0;                   ///< earned while its crew lacked threads that it has now
   uint64_t kept_out_since = 0, kept_out_ticks = 0;
   Ledger ledger;
@@ -86,7 +87,6 @@ struct Team {
   uint32_t size = 0;
   uint64_t forked = 0;       ///< when
   uint64_t alone_then = 0;   ///< Crew::idle_alone() then
-  Wide one_then = 0;         ///< Crew::potential_of_one() then
   uint32_t master = 0;       ///< the thread that forked it
   Link first = 0;            ///< of its members
   uint32_t here = 0;         ///< have arrived at the barrier

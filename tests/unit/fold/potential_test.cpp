@@ -157,6 +157,18 @@ TEST(Potential, ThreadsThatComeLaterHaveBeenIdleFromTheBeginning) {
   EXPECT_EQ(r.nobody(Nobody::early), 60);
 }
 
+TEST(Potential, ThreadsThatAreLateToComeCountUntilTheyWereCalled) {
+  Process p(3);
+  p.fork(100, 1, 3);
+  p.enter(0, 100, 1, 3);
+  p.enter(1, 110, 1, 3);
+  p.arrive(0, 130, 1);
+  p.enter(2, 150, 1, 3);
+  const Result r = merged(p, 160);
+  EXPECT_EQ(r.early, (std::vector<double>{200, 0, 0}));
+  EXPECT_EQ(r.idle(), 200 + 30);
+}
+
 TEST(Potential, AThreadMadeForOneTeamHasNotBeenThereBefore) {
   Process p(3);
   p.team(0, 1, 2);
