@@ -239,8 +239,27 @@ void add_efficiencies(const replay::Run& run, const trace::Profile& profile,
                 [](const FoundEfficiency& row) { return row.parent == Factor::mpi_communication; });
 }
 
+NobodyReason reason_of(trace::ProfileNobody::Reason reason) {
+  using Reason = trace::ProfileNobody::Reason;
+  switch (reason) {
+    case Reason::mpi:
+      return NobodyReason::mpi;
+    case Reason::mutex:
+      return NobodyReason::mutex;
+    case Reason::device:
+      return NobodyReason::device;
+    case Reason::waking:
+      return NobodyReason::waking;
+    case Reason::early:
+      return NobodyReason::start_up;
+    case Reason::other:
+      break;
+  }
+  return NobodyReason::absent;
+}
+
 void add_blame(const trace::Profile& profile, const replay::Run& run,
-               const std::vector<CallPathId>& places, const Explanations& all, Findings& found) {
+               const std::vector<CallPathId>& places, Findings& found) {
   if (!profile.has_blame) return;
   Identities& sums = found.identities;
   for (LocationId id : run.locations) {
@@ -250,9 +269,11 @@ void add_blame(const trace::Profile& profile, const replay::Run& run,
       sums.idle_blame_s += row.blame.seconds();
     }
   }
-  for (const IdleBlame::TeamGroup& group : pools_of(run, profile, all).groups) {
-    sums.idle_s += group.idle_s;
+  for (const trace::ProfileNobody& row : profile.nobody) {
+    found.idle_nobody.push_back({row.first, reason_of(row.reason), row.time.seconds()});
+    sums.idle_nobody_s += row.time.seconds();
   }
+  sums.idle_s = sums.idle_blame_s + sums.idle_nobody_s;
 }
 
 constexpr std::string_view kWhatIsMissing =
@@ -285,7 +306,7 @@ Result<Findings> findings_of_profile(const trace::Profile& profile, unsigned thr
   found.run.notes.emplace_back(kWhatIsMissing);
   found.tiles = find_tiles(run, all, threads);
   add_efficiencies(run, profile, all, found);
-  add_blame(profile, run, places, all, found);
+  add_blame(profile, run, places, found);
   found.losses.merge(losses);
   finish_findings(found, threads, false);
   return found;

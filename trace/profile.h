@@ -67,6 +67,15 @@ struct PathSpreads {
   ProfileSpread bytes;
 };
 
+/// Idle time of a process's threads in which none of them worked, by what another one did; `early`:
+/// before the pool had the idle one.
+struct ProfileNobody {
+  enum class Reason : uint8_t { mpi, mutex, device, waking, early, other };
+  LocationId first;  ///< of the process's threads
+  Reason reason = Reason::other;
+  Duration time;
+};
+
 struct Profile {
   Definitions definitions;
   std::vector<ProfilePath> paths;    ///< by CallPathId
@@ -76,6 +85,7 @@ struct Profile {
   uint64_t joined_rows =
       0;                   ///< of lines, whose figures are their callers' now: there were too many
   bool has_blame = false;  ///< idle time was shifted to those that worked
+  std::vector<ProfileNobody> nobody;  ///< the rest of it
 };
 
 }  // namespace culprit::trace

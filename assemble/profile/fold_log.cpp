@@ -18,6 +18,8 @@ namespace {
 /// Bytes that are folded at a time.
 constexpr size_t kPart = size_t{1} << 18;
 
+}  // namespace
+
 bool is_in_log(const RawRecord& record) {
   return !record.noted && record.kind != trace::RawKind::thread_awaits &&
          record.kind != trace::RawKind::mpi_awaits;
@@ -28,8 +30,6 @@ void append(const RawRecord& record, std::vector<uint64_t>& to) {
   to.push_back(trace::raw_second_half(record.kind, record.flags, record.arg, record.words));
   to.insert(to.end(), record.w, record.w + record.words);
 }
-
-}  // namespace
 
 LogProfile fold_log(const RawLog& log, uint64_t start_ticks) {
   std::vector<uint64_t> memory(trace::profile_quota(log.thread()) / sizeof(uint64_t));

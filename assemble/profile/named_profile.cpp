@@ -10,12 +10,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <span>
 #include <unordered_set>
 #include <utility>
 
 #include "assemble/profile/fold_log.h"
+#include "assemble/profile/fold_process.h"
 #include "assemble/profile/log_sums.h"
 #include "assemble/profile/profile_file.h"
 #include "assemble/profile/rank_spreads.h"
@@ -50,6 +52,7 @@ struct PlacedProcess {
   std::vector<RankFigures> figures;  ///< of all its threads
   FlatMap figure_of;                 ///< by path
   size_t joined = 0;                 ///< rows that are no more
+  fold::CrewSums idle;
 };
 
 /// A location's row with a path that has no number yet.
@@ -134,6 +137,40 @@ FileOfProfile profiles_of(const RawProcessFolder& raw) {
   return profile;
 }
 
+/// Whether each log's records make at least as much of a profile as was kept of it.
+bool covers(const FoldedProcess& folded, const FileOfProfile& kept) {
+  return std::all_of(kept.logs.begin(), kept.logs.end(), [&](const LogProfile& one) {
+    return std::any_of(folded.logs.begin(), folded.logs.end(), [&](const LogProfile& log) {
+      return log.head.log == one.head.log && log.head.records >= one.head.records;
+    });
+  });
+}
+
+/// If all records are there, they tell who is to blame for idle threads: the rows are the same.
+FoldedProcess with_blame(const RawProcessFolder& raw) {
+  if (raw.process.whole_end == 0) {
+    FoldedProcess whole = fold_process(raw);
+    const FileOfProfile kept =
+        read_profile(raw.folder, raw.process.start_ticks).value_or(FileOfProfile());
+    if (!whole.logs.empty() && covers(whole, kept)) return whole;
+  }
+  return {profiles_of(raw).logs, {}};
+}
+
+/// Why nobody worked; the runtime's own share, while it handed out tasks, counts as another reason.
+void add_nobody(const fold::CrewSums& idle, LocationId first, double ns_per_tick,
+                std::vector<trace::ProfileNobody>& to) {
+  using Reason = trace::ProfileNobody::Reason;
+  for (size_t i = 0; i < fold::kNobodies; ++i) {
+    double ticks = static_cast<double>(idle.nobody_ticks[i]);
+    const auto reason = static_cast<Reason>(i);
+    if (reason == Reason::other) {
+      ticks += std::ldexp(static_cast<double>(idle.handed), -int{fold::kPotentialShift});
+    }
+    if (ticks > 0) to.push_back({first, reason, scaled(ticks, ns_per_tick)});
+  }
+}
+
 void add_figures(std::span<const PathTicks> sums, double s_per_tick, PlacedProcess& process) {
   for (const PathTicks& sum : sums) {
     const auto fresh = static_cast<uint32_t>(process.figures.size());
@@ -206,6 +243,8 @@ class Namer {
       for (const PathTable::Entry& entry : process.places->paths().entries()) paths_.add(entry);
       const Lane& first = run_.lanes[lanes_of_[process.folder].front()];
       spreads_.add_rank(static_cast<uint32_t>(first.process.index()), process.figures);
+      add_nobody(process.idle, process.logs.front().location,
+                 run_.clock.ns_per_tick(process.folder), profile_.nobody);
       for (const PlacedLog& log : process.logs) {
         profile_.has_blame |=
             std::any_of(rows_[log.location.index()].begin(), rows_[log.location.index()].end(),
@@ -218,8 +257,10 @@ class Namer {
   void place(size_t folder, FramePaths& known, PlacedProcess& process) {
     const RawProcessFolder& raw = run_.folders[folder];
     process.folder = folder;
-    const std::vector<LogProfile> profiles = profiles_of(raw).logs;
+    const FoldedProcess folded = with_blame(raw);
+    const std::vector<LogProfile>& profiles = folded.logs;
     if (profiles.empty()) return;
+    process.idle = folded.idle;
     process.places = std::make_unique<ProcessPlaces>(run_.code[folder], run_.regions, known);
     std::vector<std::pair<size_t, RowPlaces*>> logs;
     for (size_t lane : lanes_of_[folder]) {

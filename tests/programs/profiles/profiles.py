@@ -3,6 +3,7 @@
 """What a run's profile says agrees with what its trace says: exactly where calls and constructs begin
 and end, and within what samples can tell where functions do."""
 
+import collections
 import pathlib
 import sqlite3
 import sys
@@ -16,6 +17,8 @@ ROUNDING_S = 1e-5
 # Of the allocated time: how functions share what lies between two events is decided by samples, which
 # a trace pools by length as well.
 BY_SAMPLES = 0.05
+# Of the idle time: its blame by thread.
+BLAME = 0.02
 
 
 class Rows:
@@ -30,11 +33,21 @@ class Rows:
                     "JOIN callpaths c ON c.id = p.callpath "
                     "JOIN locations l ON l.id = p.location")}
             self.allocation = db.execute("SELECT allocation_s FROM run").fetchone()[0]
+            self.blame = list(db.execute(
+                "SELECT l.name, b.time_s FROM idle_blame b JOIN locations l ON l.id = b.location"))
+            self.idle, self.nobody = db.execute("SELECT idle_s, idle_nobody_s FROM identities").fetchone()
             self.violations = [text for (text,) in db.execute("SELECT sentence FROM violations")]
             self.lost = list(db.execute("SELECT name FROM losses WHERE severity = 'data loss'"))
 
     def of(self, *models):
         return {key: row for key, row in self.rows.items() if row[2] in models}
+
+    def blamed(self):
+        """By location."""
+        sums = collections.Counter()
+        for location, time in self.blame:
+            sums[location] += time
+        return sums
 
     def total(self, models, below=""):
         return sum(row[0] for key, row in self.of(*models).items() if below in key[0])
@@ -79,6 +92,20 @@ def hybrid(place):
     agree(*both(place, mpirun(2, place.program("hybrid_chain.clang"))))
 
 
+def blame(place):
+    """Idle time, and who is to blame for it, as the replay of the same run has it."""
+    trace, profile = both(place, [place.program("omp_imbalance.clang")])
+    check(trace.idle > 0.1, f"next to no thread was idle: {trace.idle} s")
+    check(not profile.violations, f"sums do not add up: {profile.violations}")
+    near = BLAME * trace.idle
+    check(abs(profile.idle - trace.idle) <= near, f"idle: {profile.idle} s, replayed {trace.idle} s")
+    check(abs(profile.nobody - trace.nobody) <= near, f"nobody: {profile.nobody} s, replayed {trace.nobody} s")
+    own, replayed = profile.blamed(), trace.blamed()
+    for name in set(own) | set(replayed):
+        check(abs(own[name] - replayed[name]) <= near,
+              f"{name}: blamed for {own[name]} s, replayed {replayed[name]} s")
+
+
 def report(place):
     """The page says what it is, and that it does not know who made whom wait."""
     both(place, mpirun(2, place.program("hybrid_chain.clang")))
@@ -88,4 +115,4 @@ def report(place):
 
 
 if __name__ == "__main__":
-    sys.exit(harness.main({test.__name__: test for test in (late_sender, threads, hybrid, report)}))
+    sys.exit(harness.main({test.__name__: test for test in (late_sender, threads, hybrid, blame, report)}))

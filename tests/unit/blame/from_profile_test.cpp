@@ -146,6 +146,22 @@ TEST(FromProfile, LeavesOutWhatItCannotKnow) {
   EXPECT_FALSE(found->run.notes.empty());
 }
 
+TEST(FromProfile, KnowsWhoWorkedWhileOthersWereIdle) {
+  trace::Profile profile = example();
+  profile.has_blame = true;
+  profile.lines[0].rows.front().blame = s(3);
+  profile.nobody = {{LocationId(0), trace::ProfileNobody::Reason::mpi, s(2)}};
+  const auto found = findings_of_profile(profile, 1, {});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->identities.violations, std::vector<std::string>());
+  ASSERT_EQ(found->idle_blame.size(), 1u);
+  EXPECT_DOUBLE_EQ(found->idle_blame[0].time_s, 3);
+  EXPECT_EQ(found->idle_blame[0].location, LocationId(0));
+  ASSERT_EQ(found->idle_nobody.size(), 1u);
+  EXPECT_EQ(found->idle_nobody[0].reason, NobodyReason::mpi);
+  EXPECT_DOUBLE_EQ(found->identities.idle_s, 5);
+}
+
 /// A rank that was killed lacks its last seconds, and one that left nothing all.
 TEST(FromProfile, TakesRanksThatLackSomething) {
   trace::Profile profile = example();
