@@ -161,6 +161,20 @@ ScaledCost part_of(const ScaledCost& whole, std::span<const double> seen_s,
   return scaled;
 }
 
+/// The factor is an estimate, too: where parts come to more than the whole in a window, all of them
+/// are too large there by their share of that.
+ScaledCost balanced(const ScaledCost& part, const ScaledCost& sum, const ScaledCost& whole) {
+  if (!(sum.cost_s > 0) || !(whole.cost_s > 0)) return part;
+  const double factor = whole.cost_s / sum.cost_s;
+  ScaledCost result = part.times(factor);
+  result.seen_s = part.seen_s;
+  const double share = result.cost_s / whole.cost_s;
+  for (size_t j = 0; j < result.residuals_s.size(); ++j) {
+    result.residuals_s[j] += share * (whole.residuals_s[j] - factor * sum.residuals_s[j]);
+  }
+  return result;
+}
+
 Interval interval(const Strata& strata, const ScaledCost& cost) {
   const Spread spread = spread_of(strata, cost.residuals_s);
   const double most_s = cost.seen_s + std::max(0.0, strata.whole_s() - strata.seen_s());

@@ -87,6 +87,9 @@ ScaledCost scale_up(const Strata& strata, std::span<const SeenCost> seen);
 ScaledCost part_of(const ScaledCost& whole, std::span<const double> seen_s,
                    std::span<const double> part_s);
 
+/// A part that is brought to where all parts, `sum`, come to the whole. What was seen stays.
+ScaledCost balanced(const ScaledCost& part, const ScaledCost& sum, const ScaledCost& whole);
+
 /// An interval that holds the true value in 95 of 100 runs, if all that matters was seen.
 struct Interval {
   double low = 0;

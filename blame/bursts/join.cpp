@@ -100,6 +100,7 @@ void fit_waiting(Findings& joined) {
     all_s += row.time_s;
     if (row.location.valid()) joined.locations[row.location.index()].waiting_s += row.time_s;
   }
+  if (joined.location_times.empty()) joined.run.intervals = 0;
   for (const FoundLocationTime& row : joined.location_times) known_s += row.waiting_s;
   if (known_s > 0) {
     for (FoundLocationTime& row : joined.location_times) row.waiting_s *= all_s / known_s;

@@ -35,14 +35,16 @@ class Joining {
   }
 
  private:
+  /// Waits and delays are scaled up elsewhere, and the intervals of the run are none of a window.
   template <class Row>
-  static constexpr bool kScaledElsewhere =
-      std::is_same_v<Row, FoundWait> || std::is_same_v<Row, FoundDelay>;
+  static constexpr bool kLeftAlone =
+      std::is_same_v<Row, FoundWait> || std::is_same_v<Row, FoundDelay> ||
+      std::is_same_v<Row, FoundLocationTime> || std::is_same_v<Row, FoundCallPathTime>;
 
   template <class Row>
   void join_list(std::vector<Row>& to, const std::vector<Row>& of_profile,
                  const std::vector<Row>& of_whole) {
-    if constexpr (!kScaledElsewhere<Row>) {
+    if constexpr (!kLeftAlone<Row>) {
       if (!of_profile.empty()) {
         to = of_profile;
         return;

@@ -216,19 +216,18 @@ class WaitScaling {
 
   /// Costs and waiting without a cause add up to the waits of the pattern.
   void balance() {
-    std::map<std::string, double> sums;
-    for (const auto& each : result_.delays) sums[each.row.pattern] += each.scaled.cost_s;
-    for (const auto& each : result_.unattributed) sums[each.row.pattern] += each.scaled.cost_s;
+    std::map<std::string, ScaledCost> sums;
+    for (const auto& each : result_.delays) sums[each.row.pattern] += each.scaled;
+    for (const auto& each : result_.unattributed) sums[each.row.pattern] += each.scaled;
     const auto bring = [&](auto& rows) {
       for (auto& each : rows) {
         const auto pattern = patterns_.find(each.row.pattern);
-        const double sum_s = sums[each.row.pattern];
-        if (pattern == patterns_.end() || sum_s <= 0 || !is_waiting(each.row.pattern)) continue;
-        const double factor = pattern->second.scaled.cost_s / sum_s;
+        const ScaledCost& sum = sums[each.row.pattern];
+        if (pattern == patterns_.end() || sum.cost_s <= 0 || !is_waiting(each.row.pattern)) {
+          continue;
+        }
         const double before_s = each.known_s + each.scaled.cost_s;
-        const double seen_s = each.scaled.seen_s;
-        each.scaled = each.scaled.times(factor);
-        each.scaled.seen_s = seen_s;
+        each.scaled = balanced(each.scaled, sum, pattern->second.scaled);
         if (before_s > 0) multiply(each.row, (each.known_s + each.scaled.cost_s) / before_s);
       }
     };

@@ -20,7 +20,7 @@ struct Coverage {
   double error = 0;  ///< mean, with its sign, likewise
 };
 
-Coverage cover(const Course& course) {
+Coverage cover(const SimulatedCourse& course) {
   Random random(20261127);
   Coverage coverage;
   for (size_t i = 0; i < kRuns; ++i) {
@@ -40,7 +40,7 @@ Coverage cover(const Course& course) {
 }
 
 /// Even if it held in exactly 95 of 100, fewer than 93 of them would be chance once in twenty.
-void expect_held(const Course& course, double at_least = 0.93) {
+void expect_held(const SimulatedCourse& course, double at_least = 0.93) {
   SCOPED_TRACE(course.name);
   const Coverage coverage = cover(course);
   EXPECT_GE(static_cast<double>(coverage.held), at_least * kRuns);
@@ -49,7 +49,7 @@ void expect_held(const Course& course, double at_least = 0.93) {
 }
 
 TEST(Coverage, HoldsInASteadyRun) {
-  const Course course{.name = "steady"};
+  const SimulatedCourse course{.name = "steady"};
   expect_held(course);
   EXPECT_LT(cover(course).width, 0.02) << "an interval that says nothing always holds";
 }
@@ -75,7 +75,7 @@ TEST(Coverage, HoldsWithPeriodsAsLongAsASlot) {
 }
 
 TEST(Coverage, HoldsWithStallsInOneOfFiftyIterations) {
-  const Course course{.name = "stalls", .correlation = 0.9, .stall_share = 0.02};
+  const SimulatedCourse course{.name = "stalls", .correlation = 0.9, .stall_share = 0.02};
   expect_held(course);
   EXPECT_LT(cover(course).width, 0.12);
 }

@@ -55,6 +55,22 @@ TEST(Estimate, OfPartsAddsUp) {
   for (size_t j = 0; j < 3; ++j) EXPECT_NEAR(sum.residuals_s[j], whole.residuals_s[j], kNear);
 }
 
+/// Parts that always make up the whole are as uncertain as each other.
+TEST(Estimate, OfBalancedPartsAddsUpToTheWhole) {
+  const Strata strata = two_strata();
+  const SeenCost all[] = {{1, 0, 0.5}, {1, 1, 1}, {2, 2, 2}};
+  const SeenCost first[] = {{2, 0, 0.2}, {2, 1, 1}}, second[] = {{1, 0, 0.3}, {1, 2, 2}};
+  const ScaledCost whole = scale_up(strata, all), a = scale_up(strata, first),
+                   b = scale_up(strata, second);
+  ScaledCost sum = a;
+  sum += b;
+  ScaledCost both = balanced(a, sum, whole);
+  both += balanced(b, sum, whole);
+  EXPECT_NEAR(both.cost_s, whole.cost_s, kNear);
+  EXPECT_NEAR(both.seen_s, whole.seen_s, kNear);
+  for (size_t j = 0; j < 3; ++j) EXPECT_NEAR(both.residuals_s[j], whole.residuals_s[j], kNear);
+}
+
 TEST(Estimate, IsCertainWhereEachWindowHasItsShare) {
   const Strata strata = two_strata();
   const SeenCost seen[] = {{1, 0, 0.5}, {1, 1, 1}, {1, 2, 1}};

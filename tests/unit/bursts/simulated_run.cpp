@@ -66,7 +66,7 @@ double SimulatedRun::waiting_s() const {
   return sum_of(whole.waiting_s);
 }
 
-SimulatedRun simulate(const Course& course, Random& random) {
+SimulatedRun simulate(const SimulatedCourse& course, Random& random) {
   SimulatedRun run;
   const auto slots = static_cast<size_t>(course.run_s / course.slot_s);
   const double end_s = static_cast<double>(slots) * course.slot_s;
@@ -112,7 +112,7 @@ SimulatedRun simulate(const Course& course, Random& random) {
   return run;
 }
 
-Estimated estimate(const Course& course, const SimulatedRun& run) {
+Estimated estimate(const SimulatedCourse& course, const SimulatedRun& run) {
   const size_t windows = run.windows.size();
   std::vector<Stratum> strata(1);  // the root
   const auto place = [&](size_t phase, size_t path) {

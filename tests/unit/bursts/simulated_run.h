@@ -27,7 +27,7 @@ class Random {
   uint64_t state_;
 };
 
-struct Course {
+struct SimulatedCourse {
   const char* name;
   double run_s = 3000;
   double window_s = 1.5;
@@ -57,13 +57,13 @@ struct SimulatedRun {
   double waiting_s() const;
 };
 
-SimulatedRun simulate(const Course& course, Random& random);
+SimulatedRun simulate(const SimulatedCourse& course, Random& random);
 
 /// The estimate for a simulated run as its profile and windows allow it.
 struct Estimated {
   ScaledCost caused, waiting;
   Interval cost, share;
 };
-Estimated estimate(const Course& course, const SimulatedRun& run);
+Estimated estimate(const SimulatedCourse& course, const SimulatedRun& run);
 
 }  // namespace culprit::blame
