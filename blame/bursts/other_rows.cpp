@@ -45,7 +45,8 @@ class Joining {
   void join_list(std::vector<Row>& to, const std::vector<Row>& of_profile,
                  const std::vector<Row>& of_whole) {
     if constexpr (!kLeftAlone<Row>) {
-      if (!of_profile.empty()) {
+      // Blame for locks adds up to the waits for them, which are scaled up.
+      if (!of_profile.empty() && !std::is_same_v<Row, FoundLockBlame>) {
         to = of_profile;
         return;
       }

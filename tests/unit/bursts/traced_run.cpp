@@ -28,12 +28,10 @@ trace::Definitions definitions(uint32_t ranks) {
   using enum trace::RegionRole;
   trace::Definitions all;
   const auto user = trace::Paradigm::user, mpi = trace::Paradigm::mpi;
-  all.regions = {{"main", function, user, "a.c", 1},
-                 {"fill", function, user, "a.c", 10},
-                 {"solve", function, user, "a.c", 20},
-                 {"MPI_Send", point_to_point, mpi, "", 0},
-                 {"MPI_Recv", point_to_point, mpi, "", 0},
-                 {"MPI_Allreduce", collective, mpi, "", 0}};
+  all.regions = {
+      {"main", function, user, "a.c", 1},       {"fill", function, user, "a.c", 10},
+      {"solve", function, user, "a.c", 20},     {"MPI_Send", point_to_point, mpi, "", 0},
+      {"MPI_Recv", point_to_point, mpi, "", 0}, {"MPI_Allreduce", collective, mpi, "", 0}};
   trace::Comm world;
   world.name = "MPI_COMM_WORLD";
   world.kind = trace::CommKind::mpi_world;
@@ -118,14 +116,14 @@ void TracedRun::add_block(const TracedCourse& course, double progress, Random& r
   std::array<Time, kRanks> now;
   now.fill(begins_.back());
   for (size_t i = 0; i < kIterations; ++i) {
-    const bool in_phase =
-        course.period_s > 0 &&
-        std::fmod(now[0].seconds(), course.period_s) < 0.25 * course.period_s;
+    const bool in_phase = course.period_s > 0 &&
+                          std::fmod(now[0].seconds(), course.period_s) < 0.25 * course.period_s;
     std::array<Moments, kRanks> at;
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
       double fill_s = 0.004 * (1 + 0.05 * random.normal());
       double solve_s = 0.006 * (1 + 0.05 * random.normal());
-      if (rank == 0) solve_s += 0.003 * (1 + course.growth * progress) * (1 + 0.3 * random.normal());
+      if (rank == 0)
+        solve_s += 0.003 * (1 + course.growth * progress) * (1 + 0.3 * random.normal());
       if (rank == 3 && in_phase) fill_s += 0.005 * (1 + 0.3 * random.normal());
       if (rank == 2 && random.uniform() < course.stall_share) fill_s += 0.1;
       at[rank].begin = now[rank];
@@ -135,8 +133,7 @@ void TracedRun::add_block(const TracedCourse& course, double progress, Random& r
     }
     for (uint32_t rank = 0; rank < kRanks; ++rank) {
       const Time sent = at[(rank + kRanks - 1) % kRanks].solved;
-      at[rank].received =
-          std::max(at[rank].sent, sent) + Duration::from_nanos(kMessage_ns);
+      at[rank].received = std::max(at[rank].sent, sent) + Duration::from_nanos(kMessage_ns);
       now[rank] = at[rank].received;
       iterations_[rank].push_back(at[rank]);
     }

@@ -17,9 +17,9 @@ namespace culprit::blame {
 
 struct TracedCourse {
   const char* name;
-  double period_s = 0;      ///< of a phase in which rank 3 is late, for a quarter of it; 0: none
-  double stall_share = 0;   ///< of iterations: rank 2 takes 100 ms longer to fill
-  double growth = 0;        ///< of rank 0's excess, over the run
+  double period_s = 0;     ///< of a phase in which rank 3 is late, for a quarter of it; 0: none
+  double stall_share = 0;  ///< of iterations: rank 2 takes 100 ms longer to fill
+  double growth = 0;       ///< of rank 0's excess, over the run
 };
 
 class TracedRun {

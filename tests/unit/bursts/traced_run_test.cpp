@@ -16,9 +16,9 @@
 namespace culprit::blame {
 namespace {
 
-constexpr size_t kBlocks = 1280;       ///< about 130 s
-constexpr size_t kKnown = 80;          ///< from the start: traced as a whole
-constexpr size_t kSlot = 40;           ///< blocks in which there is one window
+constexpr size_t kBlocks = 1280;  ///< about 130 s
+constexpr size_t kKnown = 80;     ///< from the start: traced as a whole
+constexpr size_t kSlot = 40;      ///< blocks in which there is one window
 constexpr size_t kWindow = 4;
 constexpr size_t kDraws = 40;
 /// Even if the interval held in exactly 95 of 100, fewer would be chance once in seventy times.
