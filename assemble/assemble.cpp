@@ -6,6 +6,7 @@
 
 #include "assemble/assemble.h"
 
+#include <fmt/format.h>
 #include <limits.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,12 +19,14 @@
 #include <utility>
 #include <vector>
 
+#include "assemble/bursts/windows.h"
 #include "assemble/look/note.h"
 #include "assemble/opening.h"
 #include "assemble/raw/process.h"
 #include "assemble/recorded_run.h"
 #include "assemble/run/run_end.h"
 #include "assemble/source.h"
+#include "trace/raw/bursts.h"
 
 namespace culprit::assemble {
 namespace {
@@ -35,8 +38,9 @@ namespace fs = std::filesystem;
 bool has_records(const fs::path& experiment) {
   const GuardedPath raw = records_of(experiment);
   const std::vector<std::string> names = raw.list();
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return (raw / name).is_folder(); });
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name != trace::kRawBurstsFolder && (raw / name).is_folder();
+  });
 }
 
 int refusal_of_records(const fs::path& experiment) {
@@ -87,6 +91,10 @@ Result<RunState> look_for_stuck(const fs::path& experiment, unsigned threads, lo
 }
 
 Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, Keep what) {
+  if (is_long_run(experiment)) {
+    auto whole = LongRun(experiment, threads).open(kWholePart, what);
+    return whole ? Result<OpenRecords>(std::move(whole->records)) : whole.error();
+  }
   const auto options = options_for(experiment, threads);
   if (!options) return options.error();
   auto run = prepare_run(records_of(experiment), *options);
@@ -94,6 +102,61 @@ Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, K
   OpenRecords opened;
   opened.facts = settle_facts(experiment, *run.value(), what == Keep::names_and_facts, opened.kept);
   opened.source = source_of(std::move(run).value());
+  return opened;
+}
+
+// --- Windows ---
+
+bool is_long_run(const fs::path& experiment) {
+  const std::vector<NodeBursts> nodes = read_pages(records_of(experiment));
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const NodeBursts& node) { return node.page.whole_end != 0; });
+}
+
+struct LongRun::Parts {
+  fs::path experiment;
+  unsigned threads;
+  Losses losses;
+  WindowReader reader;
+};
+
+LongRun::LongRun(const fs::path& experiment, unsigned threads) {
+  Losses losses;
+  WindowReader reader(records_of(experiment), losses, threads);
+  parts_.reset(new Parts{experiment, threads, std::move(losses), std::move(reader)});
+}
+
+LongRun::~LongRun() = default;
+
+uint64_t LongRun::windows() const {
+  return parts_->reader.count();
+}
+
+Result<OpenWindow> LongRun::open(uint64_t number, Keep what) const {
+  const fs::path& experiment = parts_->experiment;
+  const auto options = options_for(experiment, parts_->threads);
+  if (!options) return options.error();
+  if (number >= windows()) {
+    return Error{fmt::format("'{}' has no window {}", experiment.string(), number)};
+  }
+  Losses losses = number == kWholePart ? parts_->losses : Losses();
+  auto records = parts_->reader.read(number, losses);
+  if (!records) return Error{fmt::format("of window {}, less than half is there", number)};
+  auto run = prepare_window(std::move(*records), records_of(experiment), *options);
+  if (!run) return run.error();
+  OpenWindow opened;
+  opened.window.number = number;
+  const WindowSpan span = span_of(*run.value());
+  opened.window.begin_s = opened.window.counted_from_s = span.begin.seconds();
+  opened.window.end_s = span.end.seconds();
+  if (number == kWholePart) {
+    opened.records.facts =
+        settle_facts(experiment, *run.value(), what == Keep::names_and_facts, opened.records.kept);
+  } else {
+    opened.records.facts = run.value()->facts;
+  }
+  opened.records.facts.losses.merge(losses);
+  opened.records.source = source_of(std::move(run).value());
   return opened;
 }
 

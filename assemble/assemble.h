@@ -31,8 +31,44 @@ struct OpenRecords {
 /// The files that opening records may put into their experiment.
 enum class Keep : uint8_t { nothing, names_and_facts };
 
-/// Opens them on `threads` threads (0: all cores). Error if there are none ("the program called
-/// neither MPI nor OpenMP"), or none that this version can read.
+/// A window of a run whose records did not fit into its budget (assemble/bursts/windows.h), in
+/// seconds of the run.
+struct Window {
+  uint64_t number = 0;  ///< 0: the whole part, from the begin; 1, 2, ...: bursts
+  double begin_s = 0;
+  double counted_from_s = 0;  ///< what lies before is there for what follows from it
+  double end_s = 0;
+};
+
+/// A window, ready to be replayed. The moments of its events are the run's.
+struct OpenWindow {
+  Window window;
+  OpenRecords records;
+};
+
+/// Whether the run's records did not fit into its budget, so that there are windows.
+bool is_long_run(const std::filesystem::path& experiment);
+
+/// The windows of a long run. Stays where it is.
+class LongRun {
+ public:
+  /// Reads what all windows need.
+  LongRun(const std::filesystem::path& experiment, unsigned threads);
+  ~LongRun();
+  LongRun(const LongRun&) = delete;
+
+  /// How many windows there are, with the whole part.
+  uint64_t windows() const;
+  /// Error if too little of the window is there.
+  Result<OpenWindow> open(uint64_t number, Keep what) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Opens them on `threads` threads (0: all cores); of a long run the whole part. Error if there are
+/// none ("the program called neither MPI nor OpenMP"), or none that this version can read.
 Result<OpenRecords> open_records(const std::filesystem::path& experiment, unsigned threads,
                                  Keep what = Keep::names_and_facts);
 

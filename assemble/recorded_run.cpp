@@ -35,6 +35,37 @@ namespace fs = std::filesystem;
 
 constexpr log::Component kLog("assemble");
 
+/// The kernel's counts go on from when they were last read before the window.
+void begin_core_uses(std::map<uint32_t, CoreUse>& uses) {
+  for (auto& [log, use] : uses) {
+    if (use.readings.empty()) continue;
+    const CoreReading first = use.readings.front();
+    for (CoreReading& reading : use.readings) {
+      reading.on_core_ns -= std::min(reading.on_core_ns, first.on_core_ns);
+      reading.without_ns -= std::min(reading.without_ns, first.without_ns);
+    }
+    use.on_core_ns = use.readings.back().on_core_ns;
+    use.without_ns = use.readings.back().without_ns;
+    use.from_ticks = first.ticks;
+  }
+}
+
+/// Ranks are those of the whole run, whatever lies in the window.
+void take_window(RecordedRun& run, WindowRecords&& window, unsigned threads) {
+  run.window.emplace(std::move(window));
+  run.folders = std::move(run.window->folders);
+  run.processes = arrange_processes(run.window->run, run.facts.losses, run.facts.notes);
+  const bool begins_inside = run.window->number != kWholePart;
+  for (RawProcessFolder& folder : run.folders) {
+    if (begins_inside) leave_out_left_barriers(folder, run.crossing);
+  }
+  run.accounts = survey_threads(run.folders, threads);
+  for (ProcessAccount& account : run.accounts) {
+    begin_core_uses(account.core_uses);
+    run.facts.records += account.survey.records;
+  }
+}
+
 void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
   run.folders = read_raw(raw, run.facts.losses, threads);
   run.processes = arrange_processes(run.folders, run.facts.losses, run.facts.notes);
@@ -140,8 +171,39 @@ std::vector<CommUser> comm_users(const RecordedRun& run) {
   return users;
 }
 
+/// Messages and operations of which the window has not all ends.
+void leave_out_edges(RecordedRun& run) {
+  std::vector<std::unordered_map<uint64_t, uint32_t>> partitioned;
+  for (const ProcessAccount& account : run.accounts) {
+    partitioned.push_back(account.survey.partitioned_pairs());
+  }
+  const bool begins_inside = run.window->number != kWholePart;
+  leave_out_crossing(WindowProcesses{run.folders, begins_inside, run.window->known, run.processes,
+                                     run.comms, partitioned},
+                     run.crossing);
+}
+
+/// What is not whole in a window, as sentences for the reader.
+void note_crossing(RecordedRun& run) {
+  const auto note = [&](uint64_t count, const char* what) {
+    if (count > 0) run.facts.notes.push_back(fmt::format("{} {}", count, what));
+  };
+  note(run.crossing.messages,
+       "ends of messages cross the edges of this window, as the other end lies outside of it: who "
+       "waited for whom in them is not known.");
+  note(run.crossing.operations,
+       "parts in collective operations cross the edges of this window, as those of other processes "
+       "lie outside of it: waits in them are not known.");
+  note(run.crossing.barriers,
+       "times a thread had not left a barrier at the begin of this window from which others of its "
+       "team had gone on.");
+  note(static_cast<uint64_t>(std::count(run.window->known.begin(), run.window->known.end(), false)),
+       "processes have threads of which it is not known what they were doing at the begin of this "
+       "window: their messages and collective operations are left out.");
+}
+
 void unify(RecordedRun& run) {
-  run.clock.emplace(run.folders, clock_links(run), run.facts.losses);
+  run.clock.emplace(run.window ? run.window->run : run.folders, clock_links(run), run.facts.losses);
   run.comms = unify_comms(run.processes.worlds, comm_users(run), run.facts.losses);
   run.objects = unify_objects(run.comms, comm_users(run));
   run.rank_sets.emplace(run.objects.groups);
@@ -178,6 +240,12 @@ void look_at_end(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
   run.awaited = std::move(found.awaited);
 }
 
+/// None of a whole run, or of the part from its begin.
+std::optional<Time> window_begin(const RecordedRun& run, size_t folder) {
+  if (!run.window || run.window->number == kWholePart) return std::nullopt;
+  return run.clock->time(folder, run.folders[folder].process.start_ticks);
+}
+
 void make_contexts(RecordedRun& run) {
   run.not_sampled = run.regions.not_sampled();
   run.blocked = run.regions.blocked();
@@ -206,6 +274,7 @@ void make_contexts(RecordedRun& run) {
                             .pauses = pauses_of(run.folders[i].process, survey),
                             .is_alone = run.processes.slots.size() < 2,
                             .windows = run.objects.windows,
+                            .window_begin = window_begin(run, i),
                             .run_end = run.end,
                             .regions = run.regions,
                             .metrics = run.metrics,
@@ -362,20 +431,27 @@ Error why_there_is_nothing(const RecordedRun& run, const GuardedPath& raw) {
       "to analyze"};
 }
 
-/// The passes that know of a run what its events do not say.
-/// `of_profile`: the addresses of its profile are to be named as well.
-Result<void> prepare_facts(RecordedRun& run, const GuardedPath& raw, const PassOptions& options,
-                           unsigned threads, bool of_profile) {
-  RunFacts& facts = run.facts;
-  read_and_survey(run, raw, threads);
-  if (of_profile) {
-    ProfileDamage damage;
-    const auto addresses = profiled_addresses(run.folders, damage, threads);
-    for (std::string& sentence : sentences_of(damage)) facts.notes.push_back(std::move(sentence));
-    for (size_t i = 0; i < addresses.size(); ++i) {
-      run.accounts[i].survey.addresses.insert(addresses[i].begin(), addresses[i].end());
-    }
+/// The facts of the whole run that its windows do not have again.
+void gather_run_facts(RecordedRun& run, const GuardedPath& raw) {
+  gather_facts(run.folders, run.accounts, run.processes, *run.clock, run.facts);
+  find_core_takers(run.folders, run.accounts, run.processes, *run.clock,
+                   machine::read_machines(raw), run.facts);
+}
+
+/// The addresses of the run's profile are to be named as well.
+void add_profiled_addresses(RecordedRun& run, unsigned threads) {
+  ProfileDamage damage;
+  const auto addresses = profiled_addresses(run.folders, damage, threads);
+  for (std::string& sentence : sentences_of(damage)) run.facts.notes.push_back(std::move(sentence));
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    run.accounts[i].survey.addresses.insert(addresses[i].begin(), addresses[i].end());
   }
+}
+
+/// The passes that know of a run, once it is read, what its events do not say.
+Result<void> prepare_facts(RecordedRun& run, const GuardedPath& raw, const PassOptions& options,
+                           unsigned threads) {
+  RunFacts& facts = run.facts;
   run.devices = gather_devices(run.folders, facts.losses, facts.notes);
   run.lanes = make_lanes(run.processes, run.folders, run.devices);
   kLog.debug("{} processes, {} locations, {} devices", run.processes.slots.size(), run.lanes.size(),
@@ -386,26 +462,45 @@ Result<void> prepare_facts(RecordedRun& run, const GuardedPath& raw, const PassO
   kLog.debug("named the code; reading clocks and communicators");
   unify(run);
   charge_device_overhead(run);
-  gather_facts(run.folders, run.accounts, run.processes, *run.clock, facts);
-  find_core_takers(run.folders, run.accounts, run.processes, *run.clock,
-                   machine::read_machines(raw), facts);
-  look_at_end(run, raw, threads);
+  if (run.window) {
+    describe_program(run.folders, run.processes, facts);
+    leave_out_edges(run);
+    note_crossing(run);
+  } else {
+    gather_run_facts(run, raw);
+    look_at_end(run, raw, threads);
+  }
   return {};
+}
+
+/// Makes its events ready to be played.
+void prepare_events(RecordedRun& run, unsigned threads) {
+  make_contexts(run);
+  kLog.debug("{} communicators; tallying with {} threads", run.comms.comms.size(), threads);
+  define(run, tally(run, threads));
+  note_refused_counters(run);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
                                                  const PassOptions& options) {
-  auto made = std::make_unique<RecordedRun>();
-  RecordedRun& run = *made;
+  auto run = std::make_unique<RecordedRun>();
   const unsigned threads = thread_count(options.threads);
-  if (auto done = prepare_facts(run, raw, options, threads, false); !done) return done.error();
-  make_contexts(run);
-  kLog.debug("{} communicators; tallying with {} threads", run.comms.comms.size(), threads);
-  define(run, tally(run, threads));
-  note_refused_counters(run);
-  return made;
+  read_and_survey(*run, raw, threads);
+  if (auto done = prepare_facts(*run, raw, options, threads); !done) return done.error();
+  prepare_events(*run, threads);
+  return run;
+}
+
+Result<std::unique_ptr<RecordedRun>> prepare_window(WindowRecords window, const GuardedPath& raw,
+                                                    const PassOptions& options) {
+  auto run = std::make_unique<RecordedRun>();
+  const unsigned threads = thread_count(options.threads);
+  take_window(*run, std::move(window), threads);
+  if (auto done = prepare_facts(*run, raw, options, threads); !done) return done.error();
+  prepare_events(*run, threads);
+  return run;
 }
 
 Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
@@ -414,7 +509,9 @@ Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
   auto made = std::make_unique<RecordedRun>();
   RecordedRun& run = *made;
   const unsigned threads = thread_count(options.threads);
-  if (auto done = prepare_facts(run, raw, options, threads, true); !done) return done.error();
+  read_and_survey(run, raw, threads);
+  add_profiled_addresses(run, threads);
+  if (auto done = prepare_facts(run, raw, options, threads); !done) return done.error();
   profile = name_profile({run.folders, run.lanes, run.code, *run.clock, run.regions}, threads);
   std::vector<uint64_t> records;
   for (const trace::ProfileLine& line : profile.lines) records.push_back(line.records);

@@ -18,6 +18,8 @@
 #include <optional>
 #include <vector>
 
+#include "assemble/bursts/edges.h"
+#include "assemble/bursts/windows.h"
 #include "assemble/device/run_devices.h"
 #include "assemble/look/thread_look.h"
 #include "assemble/names/debug_files/debug_servers.h"
@@ -63,6 +65,8 @@ struct RecordedRun {
   RecordedRun& operator=(const RecordedRun&) = delete;
 
   RunFacts facts;
+  std::optional<WindowRecords> window;  ///< that this is, of a long run; its folders are here:
+  Crossing crossing;                    ///< its edges
   std::vector<RawProcessFolder> folders;
   Processes processes;
   std::vector<ProcessAccount> accounts;  ///< by folder
@@ -97,6 +101,16 @@ Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
 Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
                                                      const PassOptions& options,
                                                      trace::Profile& profile);
+
+/// The same of a window. `raw`: the run's.
+Result<std::unique_ptr<RecordedRun>> prepare_window(WindowRecords window, const GuardedPath& raw,
+                                                    const PassOptions& options);
+
+/// From the run's begin.
+struct WindowSpan {
+  Duration begin, end;
+};
+WindowSpan span_of(const RecordedRun& run);
 
 /// The passes that are needed to find stuck threads at this moment. `look`: the newest look at the
 /// processes that are alive here; for others the last note is used.

@@ -81,6 +81,10 @@ fs::path findings_file(const fs::path& experiment) {
   return experiment / "findings.db";
 }
 
+fs::path window_file(const fs::path& experiment, uint64_t number) {
+  return experiment / "windows" / fmt::format("{}.db", number);
+}
+
 fs::path trace_of(const fs::path& experiment, const ExperimentInfo& info) {
   if (!info.trace.empty()) return info.trace;
   if (assemble::has_records(experiment)) return experiment / "raw";

@@ -7,6 +7,7 @@
 //   names             what their addresses are called (assemble/names/kept_names.h)
 //   trace/            an OTF2 archive, if one was asked for
 //   findings.db       what the analysis found
+//   windows/<n>.db    the same of each window of a long run; 0: of the whole part
 //   log/              marks of ranks that measured behind a launcher
 // A folder is made exclusively, so that no run ever writes into another's.
 #pragma once
@@ -41,6 +42,8 @@ struct ExperimentInfo {
 
 std::filesystem::path info_file(const std::filesystem::path& experiment);
 std::filesystem::path findings_file(const std::filesystem::path& experiment);
+/// Of a window of a long run.
+std::filesystem::path window_file(const std::filesystem::path& experiment, uint64_t number);
 /// Returns the trace to replay: a folder of records, or the anchor of an OTF2 archive; the
 /// experiment's own, or the foreign one that it refers to.
 std::filesystem::path trace_of(const std::filesystem::path& experiment, const ExperimentInfo& info);

@@ -3,6 +3,8 @@
 
 #include "cli/open_findings.h"
 
+#include <fmt/format.h>
+
 #include <system_error>
 
 #include "cli/experiment.h"
@@ -28,12 +30,20 @@ Result<fs::path> find_findings(const fs::path& input) {
 
 }  // namespace
 
-Result<OpenFindings> open_findings(const fs::path& input) {
-  const auto file = find_findings(input);
+Result<OpenFindings> open_findings(const fs::path& input, std::optional<uint64_t> window) {
+  auto file = find_findings(input);
   if (!file) return file.error();
+  const fs::path folder = fs::absolute(*file).lexically_normal().parent_path();
+  if (window) {
+    std::error_code code;
+    file = window_file(folder, *window);
+    if (!fs::exists(*file, code)) {
+      return Error{fmt::format("'{}' has no findings of a window {}", input.string(), *window)};
+    }
+  }
   auto findings = report::load_findings(*file);
   if (!findings) return findings.error();
-  return OpenFindings{fs::absolute(*file).lexically_normal().parent_path(), std::move(*findings)};
+  return OpenFindings{folder, std::move(*findings)};
 }
 
 }  // namespace culprit::cli

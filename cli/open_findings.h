@@ -4,7 +4,9 @@
 // Input of commands that show an analysis: its findings, named by the experiment or the file.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "base/result.h"
 #include "blame/findings/findings.h"
@@ -16,8 +18,9 @@ struct OpenFindings {
   blame::Findings findings;
 };
 
-/// Opens the findings of an experiment folder or a findings.db. Error if there is none, or the
-/// experiment has not been analyzed.
-Result<OpenFindings> open_findings(const std::filesystem::path& input);
+/// Opens the findings of an experiment folder or a findings.db; of a long run, those of a window if
+/// one is named. Error if there is none, or the experiment has not been analyzed.
+Result<OpenFindings> open_findings(const std::filesystem::path& input,
+                                   std::optional<uint64_t> window = {});
 
 }  // namespace culprit::cli

@@ -213,12 +213,69 @@ Result<void> complete_experiment(const fs::path& experiment, const PipelineOptio
   return options.otf2 ? write_archive(*opened.value().source, experiment, options) : Result<void>();
 }
 
+Result<std::vector<AnalyzedWindow>> analyze_windows(const fs::path& experiment,
+                                                    const ExperimentInfo& info,
+                                                    const PipelineOptions& options) {
+  const Stopwatch watch;
+  const assemble::LongRun run(experiment, options.threads);
+  std::error_code code;
+  fs::create_directories(window_file(experiment, 0).parent_path(), code);
+  std::vector<AnalyzedWindow> all;
+  for (uint64_t number = 0; number < run.windows(); ++number) {
+    auto opened = run.open(number, assemble::Keep::names_and_facts);
+    if (!opened) {
+      kLog.warning("{}", opened.error().sentence);
+      continue;
+    }
+    Losses losses = opened->records.facts.losses;
+    auto findings = analyze_trace(*opened->records.source, options, options.threads, losses);
+    if (!findings && number == 0) return findings.error();
+    if (!findings) continue;  // nothing happened in it
+    merge_facts(opened->records.facts, info, *findings);
+    if (auto saved = report::save_findings(*findings, window_file(experiment, number)); !saved) {
+      kLog.warning("the findings of window {} are not kept: {}", number, saved.error().sentence);
+    }
+    kLog.debug("window {}: from {:.3f} s to {:.3f} s", number, opened->window.begin_s,
+               opened->window.end_s);
+    all.push_back({opened->window, std::move(*findings)});
+  }
+  kLog.info("analyzed {} of a long run ({:.1f} s)", report::counted(all.size(), "window"),
+            watch.seconds());
+  return all;
+}
+
+namespace {
+
+/// Until windows are joined, the whole part speaks for the run.
+Result<Analysis> analyze_long_run(const fs::path& experiment, const ExperimentInfo& info,
+                                  const PipelineOptions& options) {
+  auto windows = analyze_windows(experiment, info, options);
+  if (!windows) return windows.error();
+  if (windows->empty() || windows->front().window.number != 0) {
+    return Error{"the whole part of the run, from its begin, cannot be analyzed"};
+  }
+  blame::Findings findings = std::move(windows->front().findings);
+  findings.run.notes.push_back(
+      fmt::format("The run's records did not fit into the budget: this is about its first {:.1f} "
+                  "s, of which all "
+                  "are there. {} of the time behind were traced as well: `culprit report --window "
+                  "1` and so on.",
+                  windows->front().window.end_s, report::counted(windows->size() - 1, "window")));
+  auto saved = report::save_findings(findings, findings_file(experiment));
+  return Analysis{std::move(findings), std::move(saved)};
+}
+
+}  // namespace
+
 Result<Analysis> analyze_experiment(const fs::path& experiment, const PipelineOptions& options) {
   const Stopwatch watch;
   auto info = read_info(experiment);
   if (!info) return info.error();
   kLog.debug("reading {}", trace_of(experiment, *info).string());
   const bool alone = options.ranks == nullptr || options.ranks->alone();
+  if (alone && info->trace.empty() && assemble::is_long_run(experiment)) {
+    return analyze_long_run(experiment, *info, options);
+  }
   Losses losses;
   assemble::RunFacts facts;
   Result<blame::Findings> findings = Error{};

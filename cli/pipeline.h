@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "assemble/assemble.h"
 #include "base/result.h"
@@ -54,6 +55,19 @@ Result<OpenTrace> open_trace(const std::filesystem::path& experiment, const Expe
 /// is wanted.
 Result<void> complete_experiment(const std::filesystem::path& experiment,
                                  const PipelineOptions& options);
+
+/// A window of a long run, and what was found in it.
+struct AnalyzedWindow {
+  assemble::Window window;
+  blame::Findings findings;
+};
+
+/// Analyses all windows of a long run, in order of time, the whole part first, and writes the
+/// findings of each (window_file). Windows of which too little is there are left out, with a
+/// warning.
+Result<std::vector<AnalyzedWindow>> analyze_windows(const std::filesystem::path& experiment,
+                                                    const ExperimentInfo& info,
+                                                    const PipelineOptions& options);
 
 struct Analysis {
   blame::Findings findings;

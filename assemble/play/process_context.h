@@ -4,6 +4,7 @@
 // The facts about a process, and about a thread, that are known before its records are played.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -47,13 +48,19 @@ struct ProcessContext {
   std::vector<Pause> pauses;
   bool is_alone = false;                      ///< there is no other process
   const std::vector<trace::Window>& windows;  ///< by WindowId
+  std::optional<Time>
+      window_begin;             ///< of a window of a long run: what began before begins with it
   std::optional<Time> run_end;  ///< of a run that did not come to its end, if it is known
   // Tables of the trace.
   Regions& regions;
   Metrics& metrics;
   RankSets& rank_sets;
 
-  Time time(uint64_t ticks) const { return clock.time(index, ticks); }
+  Time time(uint64_t ticks) const {
+    const Time at = clock.time(index, ticks);
+    return window_begin ? std::max(at, *window_begin) : at;
+  }
+  bool is_in_window() const { return window_begin.has_value(); }
   /// How many ranks its operations in a communicator may name.
   uint32_t ranks_in(CommId comm) const;
   uint32_t ranks_in(WindowId window) const { return ranks_in(windows[window.index()].comm); }

@@ -41,8 +41,10 @@ class LogPart {
   bool map_at(void* place, size_t bytes) const {
     // A private mapping, for file systems that cannot share; pages that are only read are the
     // file's all the same.
-    return bytes == 0 || mmap(place, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file_->descriptor(),
-                              0) != MAP_FAILED;
+    // What is written to them (leave_out) never reaches it.
+    return bytes == 0 ||
+           mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
+                file_->descriptor(), 0) != MAP_FAILED;
   }
 
   /// Of a tail: bytes behind its window. Version 8 had no slots (assemble/raw/former_process.h),
@@ -143,6 +145,12 @@ class LogCheck {
     check_behind_seal(sealed, begin + window);
   }
 
+  bool ends_in_order(size_t events_size) const {
+    if (events_size < kRawSealBytes) return false;
+    const RawHeader last = header_at(events_size - kRawSealBytes);
+    return last.kind == RawKind::seal && last.flags == trace::kRawEndOfLog;
+  }
+
  private:
   void check_window(size_t index, size_t window) {
     const size_t begin = index * window;
@@ -189,12 +197,6 @@ class LogCheck {
       }
     }
     return kRawWindow;
-  }
-
-  bool ends_in_order(size_t events_size) const {
-    if (events_size < kRawSealBytes) return false;
-    const RawHeader last = header_at(events_size - kRawSealBytes);
-    return last.kind == RawKind::seal && last.flags == trace::kRawEndOfLog;
   }
 
   /// At most one record which the checksum does not cover yet, and the checksum of a thread that is
@@ -246,12 +248,14 @@ std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, ui
   LogCheck check(log, start_ticks, written_behind, events.data());
   if (!tail) {
     check.check_ended(events.size(), has_bursts);
+    log.has_gap_ = has_bursts && !check.ends_in_order(events.size());
     return log;
   }
   const size_t whole = events.size() / window;
   check.check_windows(events.size(), window);
   if (tail->kept != 0 && tail->window + 1 > tail->kept) {
     // Windows between those that are kept and the tail were dropped.
+    log.has_gap_ = true;
     if (whole + 1 < tail->kept) log.damage_.cut = 1;
   } else if (tail->window == whole) {
     const size_t begin = whole * window;
@@ -263,6 +267,24 @@ std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, ui
   }
   const bool blank = log.stretches_.empty() && log.damage_.cut == 0 && tail->kept == 0;
   return blank ? std::nullopt : std::optional(std::move(log));
+}
+
+std::optional<RawLog> RawLog::map_tail(const GuardedPath& folder, uint32_t thread,
+                                       uint64_t start_ticks, uint64_t window) {
+  const LogPart file(folder / fmt::format("events.{}.tail", thread));
+  const std::optional<RawTail> tail = file.tail();
+  if (!tail || tail->window != window) return std::nullopt;
+  void* data =
+      mmap(nullptr, kRawWindow, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) return std::nullopt;
+  RawLog log;
+  log.thread_ = thread;
+  log.data_ = {static_cast<const std::byte*>(data),
+               [data](const std::byte*) { munmap(data, kRawWindow); }};
+  if (!file.map_at(data, file.window())) return std::nullopt;
+  LogCheck(log, start_ticks, false, {}).check_tail(0, file.window(), *tail);
+  log.salvage({.begin = start_ticks, .known = UINT64_MAX});
+  return log;
 }
 
 /// Time of the last record of a sound stretch.

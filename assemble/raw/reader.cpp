@@ -222,6 +222,7 @@ bool RawLog::Cursor::next(RawRecord& record) {
     RawHeader header;
     std::memcpy(&header, log_->data_.get() + at, sizeof header);
     if (header.kind == RawKind::pad || header.kind == RawKind::seal) continue;
+    if (header.time > log_->last_ticks_) continue;
     const int wanted = words_of(header.kind);
     if (wanted == kUnknownKind || header.words < wanted) {
       ++skipped_;
@@ -238,12 +239,30 @@ bool RawLog::Cursor::next(RawRecord& record) {
 }
 
 bool RawLog::Cursor::next_open(RawRecord& record) {
-  if (open_ == log_->open_.size()) return false;
+  if (open_ == log_->open_.size() || log_->last_ticks_ != UINT64_MAX) return false;
   const trace::RawOpen& open = log_->open_[open_++];
   const RawHeader& header = open.header;
   record = {header.time, header.arg, header.flags, header.words, header.kind, open.words};
   noted_ = {};
   return true;
+}
+
+RawLog RawLog::of(uint32_t thread, std::vector<uint64_t> records) {
+  RawLog log;
+  log.thread_ = thread;
+  const size_t bytes = records.size() * sizeof(uint64_t);
+  const auto kept = std::make_shared<std::vector<uint64_t>>(std::move(records));
+  log.data_ = {kept, reinterpret_cast<const std::byte*>(kept->data())};
+  log.stretches_.push_back({0, bytes});
+  return log;
+}
+
+/// Its memory is a vector of our own (of()), or a private mapping of a file.
+void RawLog::leave_out(const RawRecord& record) {
+  auto* const at =
+      const_cast<std::byte*>(reinterpret_cast<const std::byte*>(record.w)) - sizeof(RawHeader);
+  constexpr RawKind kNothing = RawKind::pad;
+  std::memcpy(at + offsetof(RawHeader, kind), &kNothing, sizeof kNothing);
 }
 
 std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads) {

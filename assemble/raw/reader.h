@@ -135,6 +135,20 @@ class RawLog {
   /// was ever written to them.
   static std::optional<RawLog> map(const GuardedPath& folder, uint32_t thread, uint64_t start_ticks,
                                    bool written_behind = false, bool has_bursts = false);
+  /// The tail of a log whose earlier windows were dropped, if it is this window.
+  static std::optional<RawLog> map_tail(const GuardedPath& folder, uint32_t thread,
+                                        uint64_t start_ticks, uint64_t window);
+  /// A log of whole records that lie in memory.
+  static RawLog of(uint32_t thread, std::vector<uint64_t> records);
+
+  /// From now on cursors do not find this record, neither of this log nor of its copies.
+  void leave_out(const RawRecord& record);
+  /// Nor do they find records after this moment.
+  void end_at(uint64_t ticks) { last_ticks_ = ticks; }
+  /// Whether windows of it may have been dropped (trace/raw/bursts.h).
+  bool has_gap() const { return has_gap_; }
+  /// The thread's number in its first team, where this log does not say it.
+  std::optional<uint32_t> team_number;
 
   Cursor cursor() const { return Cursor(*this); }
   uint32_t thread() const { return thread_; }
@@ -152,10 +166,12 @@ class RawLog {
   void check_open(const RecordBounds& bounds);
 
   std::shared_ptr<const std::byte> data_;
+  uint64_t last_ticks_ = UINT64_MAX;
   std::vector<Stretch> stretches_;
   std::vector<trace::RawOpen> open_;
   LogDamage damage_;
   uint32_t thread_ = 0;
+  bool has_gap_ = false;
 };
 
 inline constexpr int kUnknownKind = -1;

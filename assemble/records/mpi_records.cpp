@@ -163,7 +163,8 @@ void MpiRecords::leave(const RawRecord& record) {
 
 /// The end of MPI is a collective of all, whether or not it could be recorded as one.
 void MpiRecords::keep_promise(Time time, trace::Promise promise) {
-  if (!promises_.left(promise)) return;
+  // What crosses a window's edges was left out of it on purpose.
+  if (!promises_.left(promise) || state_.process.is_in_window()) return;
   const std::optional<CommId> world = state_.process.world();
   if (!world) return;
   MpiCollective end;
@@ -174,7 +175,7 @@ void MpiRecords::keep_promise(Time time, trace::Promise promise) {
 }
 
 void MpiRecords::finish() {
-  promises_.report(state_.process.is_alone, state_.losses);
+  if (!state_.process.is_in_window()) promises_.report(state_.process.is_alone, state_.losses);
 }
 
 void MpiRecords::tests(const RawRecord& record) {

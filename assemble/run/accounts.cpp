@@ -129,7 +129,9 @@ std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folder
     facts[jobs[i].folder].push_back({surveys[i].tid, surveys[i].acts,
                                      surveys[i].core_use.from_ticks,
                                      static_cast<uint64_t>(surveys[i].core_use.on_core_ns)});
-    numbers[jobs[i].folder].push_back(surveys[i].team_number);
+    const RawLog& surveyed = folder.logs[jobs[i].log];
+    numbers[jobs[i].folder].push_back(surveyed.team_number ? surveyed.team_number
+                                                           : surveys[i].team_number);
     account.threads.push_back(surveys[i].tool);
     account.survey.merge(std::move(surveys[i].survey));
   }

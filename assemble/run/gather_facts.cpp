@@ -299,9 +299,8 @@ std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& fold
   return "";
 }
 
-void gather_facts(const std::vector<RawProcessFolder>& folders,
-                  const std::vector<ProcessAccount>& accounts, const Processes& processes,
-                  const Clock& clock, RunFacts& facts) {
+void describe_program(const std::vector<RawProcessFolder>& folders, const Processes& processes,
+                      RunFacts& facts) {
   facts.processes = static_cast<uint32_t>(processes.slots.size());
   for (const ProcessSlot& slot : processes.slots) {
     if (!slot.folder) continue;
@@ -313,6 +312,12 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
     if (facts.mpi.empty()) facts.mpi = process.mpi_library;
     if (facts.openmp.empty()) facts.openmp = process.omp_runtime;
   }
+}
+
+void gather_facts(const std::vector<RawProcessFolder>& folders,
+                  const std::vector<ProcessAccount>& accounts, const Processes& processes,
+                  const Clock& clock, RunFacts& facts) {
+  describe_program(folders, processes, facts);
   for (size_t i = 0; i < folders.size(); ++i) {
     const RawProcess& process = folders[i].process;
     const Survey& survey = accounts[i].survey;

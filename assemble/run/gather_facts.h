@@ -14,6 +14,10 @@
 
 namespace culprit::assemble {
 
+/// What was run, and on what.
+void describe_program(const std::vector<RawProcessFolder>& folders, const Processes& processes,
+                      RunFacts& facts);
+
 /// Adds the facts of the process folders and accounts (both by folder) to `facts`.
 void gather_facts(const std::vector<RawProcessFolder>& folders,
                   const std::vector<ProcessAccount>& accounts, const Processes& processes,

@@ -28,6 +28,6 @@ Result<blame::ExcerptSelection> selected_part(const PartOptions& part);
 /// Reads that part of an experiment's trace.
 Result<blame::Excerpt> open_excerpt(const std::filesystem::path& experiment,
                                     const blame::ExcerptSelection& selection, unsigned threads,
-                                    Losses& losses);
+                                    Losses& losses, std::optional<uint64_t> window = {});
 
 }  // namespace culprit::cli

@@ -32,6 +32,7 @@ struct ReportArguments {
   std::string by, ranks;
   report::Selection selection;
   std::optional<size_t> top;
+  std::optional<uint64_t> window;
 };
 
 /// A table is asked for by what it is by, by a part of the run, or by a format that only tables
@@ -65,7 +66,7 @@ int show(ReportArguments arguments) {
     if (!ranks) return fail(ranks.error());
     arguments.selection.ranks = std::move(ranks).value();
   }
-  const auto opened = open_findings(arguments.input);
+  const auto opened = open_findings(arguments.input, arguments.window);
   if (!opened) return fail(opened.error());
   const auto text = render(arguments, opened->findings, opened->folder);
   if (!text) return fail(text.error());
@@ -117,6 +118,9 @@ Action add_report(CLI::App& command, const Program&) {
       .add_option("--callpath", arguments->selection.callpath,
                   "of these call paths alone; * stands for anything")
       ->check(not_empty());
+  command.add_option("--window", arguments->window,
+                     "of a long run, one of its windows alone (0: the part from its begin of which "
+                     "everything is recorded)");
   command.add_option("--top", arguments->top, "maximum number of rows (0: no limit)")
       ->check(some_number());
   return [arguments] { return show(*arguments); };

@@ -36,6 +36,7 @@ struct ViewArguments {
   fs::path input;
   fs::path output;
   unsigned threads = 0;
+  std::optional<uint64_t> window;
   bool no_events = false;
   bool serve = false;
   uint16_t port = 0;
@@ -52,7 +53,7 @@ std::optional<blame::Excerpt> excerpt_for(const ViewArguments& arguments,
   const auto info = read_info(opened.folder);
   if (arguments.no_events || !info || !fs::exists(trace_of(opened.folder, *info), code)) return {};
   Losses losses;
-  auto excerpt = open_excerpt(opened.folder, {}, arguments.threads, losses);
+  auto excerpt = open_excerpt(opened.folder, {}, arguments.threads, losses, arguments.window);
   if (!excerpt) {
     kLog.warning("the page has no single events: {}", excerpt.error().sentence);
     return {};
@@ -137,7 +138,7 @@ int view(const ViewArguments& arguments) {
   if (!arguments.output.empty() && is_there(arguments.output)) {  // said before anything is read
     return fail({"'" + arguments.output.string() + "' already exists: name a new one with -o"});
   }
-  const auto opened = open_findings(arguments.input);
+  const auto opened = open_findings(arguments.input, arguments.window);
   if (!opened) return fail(opened.error());
   const auto excerpt = excerpt_for(arguments, *opened);
   const auto page = page_of(*opened, excerpt);
@@ -167,6 +168,9 @@ Action add_view(CLI::App& command, const Program&) {
       ->excludes("--output");
   command.add_option("--port", arguments->port, "the port to serve on (default: any)")
       ->needs("--serve");
+  command.add_option("--window", arguments->window,
+                     "of a long run, one of its windows alone (0: the part from its begin of which "
+                     "everything is recorded)");
   command.add_option("-j,--jobs", arguments->threads, "threads to use (default: all cores)");
   return [arguments] { return view(*arguments); };
 }
