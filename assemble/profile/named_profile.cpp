@@ -18,6 +18,7 @@
 
 #include "assemble/profile/fold_log.h"
 #include "assemble/profile/fold_process.h"
+#include "assemble/profile/kept_definitions.h"
 #include "assemble/profile/log_sums.h"
 #include "assemble/profile/profile_file.h"
 #include "assemble/profile/rank_spreads.h"
@@ -266,7 +267,10 @@ class Namer {
     for (size_t lane : lanes_of_[folder]) {
       for (const LogProfile& profile : profiles) {
         if (profile.head.log != run_.lanes[lane].log->thread()) continue;
-        logs.emplace_back(lane, &process.places->add(*run_.lanes[lane].log, profile));
+        std::vector<uint64_t> definitions =
+            read_definitions(raw.folder, profile.head.log, raw.process.start_ticks);
+        logs.emplace_back(
+            lane, &process.places->add(*run_.lanes[lane].log, profile, std::move(definitions)));
       }
     }
     for (const auto& [lane, rows] : logs) rows->place_events();

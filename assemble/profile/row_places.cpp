@@ -7,6 +7,8 @@
 #include "assemble/profile/row_places.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "assemble/openmp/ompt_names.h"
 #include "assemble/records/call_names.h"
@@ -61,8 +63,9 @@ bool RowPlace::hides_samples() const {
          level == Level::off;
 }
 
-RowPlaces& ProcessPlaces::add(const RawLog& log, const LogProfile& profile) {
-  return logs_.try_emplace(log.thread(), *this, log, profile).first->second;
+RowPlaces& ProcessPlaces::add(const RawLog& log, const LogProfile& profile,
+                              std::vector<uint64_t> definitions) {
+  return logs_.try_emplace(log.thread(), *this, log, profile, std::move(definitions)).first->second;
 }
 
 RowPlaces* ProcessPlaces::find(uint64_t log) {
@@ -70,10 +73,12 @@ RowPlaces* ProcessPlaces::find(uint64_t log) {
   return found == logs_.end() ? nullptr : &found->second;
 }
 
-RowPlaces::RowPlaces(ProcessPlaces& process, const RawLog& log, const LogProfile& profile)
+RowPlaces::RowPlaces(ProcessPlaces& process, const RawLog& log, const LogProfile& profile,
+                     std::vector<uint64_t> definitions)
     : process_(process),
       log_(log),
       profile_(profile),
+      kept_definitions_(std::move(definitions)),
       paths_(process.code_, process.regions_),
       frames_(profile.rows.size()),
       places_(profile.rows.size()) {
@@ -89,28 +94,40 @@ RowPlaces::RowPlaces(ProcessPlaces& process, const RawLog& log, const LogProfile
   }
 }
 
+void RowPlaces::define(const RawRecord& record) {
+  if (record.kind == RawKind::string_def) {
+    const auto text = record.as<raw::string_def>();
+    strings_[static_cast<uint16_t>(text.string)] =
+        text_in(record.rest_of<raw::string_def>(), text.length);
+  } else if (record.kind == RawKind::path_def) {
+    const auto path = record.as<raw::path_def>();
+    const auto above = frame_of_path_.find(path.parent);
+    const uint32_t parent = above == frame_of_path_.end() ? 0 : above->second;
+    const auto row = frame_rows_.find({parent, path.address});
+    frame_of_path_[path.path] = row == frame_rows_.end() ? parent : row->second;
+  }
+}
+
 /// Texts, and which row each call path has become: both follow from the log's definitions.
 void RowPlaces::read_definitions() {
   if (std::exchange(has_definitions_, true)) return;
-  std::map<std::pair<uint32_t, uint64_t>, uint32_t> frames;
   for (uint32_t i = 1; i < profile_.rows.size(); ++i) {
     const ProfileRow& row = profile_.rows[i];
-    if (row.kind == ProfileKind::frame) frames.try_emplace({row.parent, row.place}, i);
+    if (row.kind == ProfileKind::frame) frame_rows_.try_emplace({row.parent, row.place}, i);
   }
   auto cursor = log_.cursor();
-  for (RawRecord record; cursor.next(record);) {
-    if (record.kind == RawKind::string_def) {
-      const auto text = record.as<raw::string_def>();
-      strings_[static_cast<uint16_t>(text.string)] =
-          text_in(record.rest_of<raw::string_def>(), text.length);
-    } else if (record.kind == RawKind::path_def) {
-      const auto path = record.as<raw::path_def>();
-      const auto above = frame_of_path_.find(path.parent);
-      const uint32_t parent = above == frame_of_path_.end() ? 0 : above->second;
-      const auto row = frames.find({parent, path.address});
-      frame_of_path_[path.path] = row == frames.end() ? parent : row->second;
-    }
+  for (RawRecord record; cursor.next(record);) define(record);
+  constexpr size_t kHeaderWords = sizeof(trace::RawHeader) / sizeof(uint64_t);
+  for (size_t at = 0; at < kept_definitions_.size();) {
+    trace::RawHeader header;
+    std::memcpy(&header, kept_definitions_.data() + at, sizeof header);
+    const uint64_t* const words = kept_definitions_.data() + at + kHeaderWords;
+    const RawRecord record{header.time, header.arg, header.flags, header.words, header.kind, words};
+    if (static_cast<int>(header.words) >= words_of(header.kind)) define(record);
+    at += kHeaderWords + header.words;
   }
+  frame_rows_ = {};
+  kept_definitions_ = {};
 }
 
 std::string RowPlaces::text(uint16_t string) const {

@@ -46,7 +46,9 @@ class ProcessPlaces;
 /// The rows of one log.
 class RowPlaces {
  public:
-  RowPlaces(ProcessPlaces& process, const RawLog& log, const LogProfile& profile);
+  /// `definitions`: records that were kept when others of the log were dropped.
+  RowPlaces(ProcessPlaces& process, const RawLog& log, const LogProfile& profile,
+            std::vector<uint64_t> definitions);
 
   /// Fills in the places of all events.
   void place_events();
@@ -65,6 +67,7 @@ class RowPlaces {
   friend class ProcessPlaces;
   void place(uint32_t row);
   void read_definitions();
+  void define(const RawRecord& record);
   RegionId program_region();
   RowPlace place_team(const trace::ProfileRow& row, const RowPlace& around);
   RowPlace place_construct(const trace::ProfileRow& row, const RowPlace& around);
@@ -82,14 +85,16 @@ class RowPlaces {
   ProcessPlaces& process_;
   const RawLog& log_;
   const LogProfile& profile_;
+  std::vector<uint64_t> kept_definitions_;
   Paths paths_;
   std::vector<uint64_t> frames_;  ///< by row: the key of a frame's path
   std::vector<RowPlace> places_;  ///< by row; only of events and the root
   uint32_t next_ = 0;             ///< row that is to be placed next
   std::unordered_map<uint16_t, std::string> strings_;
-  std::unordered_map<uint32_t, RegionId> calls_;          ///< by kind and string
-  std::unordered_map<uint32_t, uint32_t> frame_of_path_;  ///< by the number of a call path
-  std::unordered_map<uint32_t, uint32_t> fork_of_frame_;  ///< the fork with most visits
+  std::unordered_map<uint32_t, RegionId> calls_;                  ///< by kind and string
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> frame_rows_;  ///< by parent and address
+  std::unordered_map<uint32_t, uint32_t> frame_of_path_;          ///< by the number of a call path
+  std::unordered_map<uint32_t, uint32_t> fork_of_frame_;          ///< the fork with most visits
   bool has_definitions_ = false;
   bool of_a_pool_ = false;
   bool placing_ = false;
@@ -104,7 +109,7 @@ class ProcessPlaces {
   ProcessPlaces(const ProcessPlaces&) = delete;
   ProcessPlaces& operator=(const ProcessPlaces&) = delete;
 
-  RowPlaces& add(const RawLog& log, const LogProfile& profile);
+  RowPlaces& add(const RawLog& log, const LogProfile& profile, std::vector<uint64_t> definitions);
   PathTable& paths() { return paths_; }
   void release_rows() { logs_.clear(); }
 

@@ -5,12 +5,16 @@
 // nothing gets lost on the way; and files that others have damaged.
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <fstream>
 #include <random>
 
+#include "assemble/profile/kept_definitions.h"
 #include "assemble/profile/profile_file.h"
 #include "assemble/profile/rank_spreads.h"
 #include "fixture.h"
 #include "profile_builder.h"
+#include "trace/raw/bursts.h"
 
 namespace culprit::assemble::test {
 namespace {
@@ -288,6 +292,43 @@ TEST_F(TwoSends, SurvivesAnyBytes) {
     write_profile(folder_of_process(), bytes);
     read();
   }
+}
+
+/// An extent of definitions with a record of as many words.
+std::string extent_of(uint64_t start, uint32_t log, uint8_t words) {
+  std::vector<uint64_t> content{
+      7, trace::raw_second_half(trace::RawKind::string_def, 0, words, words)};
+  content.resize(content.size() + words, 5);
+  trace::RawExtent extent = {};
+  extent.magic = trace::kRawExtentMagic;
+  extent.start_ticks = start;
+  extent.log = log;
+  extent.bytes = static_cast<uint32_t>(content.size() * sizeof content[0]);
+  extent.content = trace::raw_sum(content.data(), content.size());
+  extent.sum = trace::sum_of_extent(extent);
+  std::string bytes(trace::raw_extent_bytes(extent.bytes), '\0');
+  std::memcpy(bytes.data(), &extent, sizeof extent);
+  std::memcpy(bytes.data() + sizeof extent, content.data(), extent.bytes);
+  return bytes;
+}
+
+TEST_F(ProfileTest, DefinitionsOfDroppedRecordsAreRead) {
+  const GuardedPath folder{std::filesystem::path(folder_)};
+  const auto read = [&](const std::string& bytes) {
+    std::ofstream(folder_ / "defines.3", std::ios::binary) << bytes;
+    return read_definitions(folder, 3, 99).size();
+  };
+  const std::string good = extent_of(99, 3, 4);
+  EXPECT_EQ(read(good), 6u);
+  EXPECT_EQ(read(good + extent_of(99, 3, 7)), 15u);
+  EXPECT_EQ(read(std::string(trace::kRawExtentAlign, '?') + good), 6u);  // behind damage
+  EXPECT_EQ(read(extent_of(98, 3, 4) + extent_of(99, 2, 4)), 0u);        // others'
+  std::string damaged = good;
+  damaged[sizeof(trace::RawExtent) + 3] ^= 1;
+  EXPECT_EQ(read(damaged), 0u);
+  EXPECT_EQ(read(good.substr(0, sizeof(trace::RawExtent) + 8)), 0u);
+  EXPECT_EQ(read(""), 0u);
+  EXPECT_TRUE(read_definitions(folder, 4, 99).empty());
 }
 
 TEST_F(ProfileTest, WithoutAProfileThereIsNone) {
