@@ -152,6 +152,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   void pad();
   void put_seal(uint16_t flags);
   void begin_step();
+  void take_first_window();
   bool ends_step(uint32_t bytes);
   void digest_window();
   bool turn_over();

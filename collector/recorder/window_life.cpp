@@ -56,11 +56,16 @@ void ThreadLog::Impl::begin_step() {
   stop = std::min(used + step, limit);
 }
 
+/// If there is no room for it, the log is none of the whole part.
+void ThreadLog::Impl::take_first_window() {
+  if (!node::take_for_whole_part(capacity)) node::take_first(capacity);
+}
+
 /// A small budget is not spent on windows that are not full.
 void ThreadLog::Impl::open(const char* folder, uint32_t number) {
   capacity = static_cast<uint32_t>(budget::take_window(node::budget() / kWindowsOfBudget));
   limit = capacity - trace::kRawSealBytes;
-  node::take_first(capacity);
+  take_first_window();
   file.open(folder, number, capacity, start_ticks());
   digest.begin(folder, number, start_ticks());
   begin_window(true);
@@ -75,7 +80,7 @@ void ThreadLog::Impl::open_scratch() {
 void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
   const Busy keep_out(busy);
   budget::take_whole_window();
-  node::take_first(capacity);
+  take_first_window();
   scratch = false;
   file.settle(folder, number, used, start_ticks());
   digest.begin(folder, number, start_ticks());

@@ -146,7 +146,8 @@ uint64_t bytes_of_records(const fs::path& experiment) {
     const bool holds =
         name.starts_with("events.") || name.starts_with("defines.") ||
         std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (entry.is_regular_file() && holds) bytes += entry.file_size();
+    if (entry.is_regular_file() && holds && entry.path().extension() != ".tail")
+      bytes += entry.file_size();
   }
   return bytes;
 }

@@ -49,7 +49,8 @@ NodeFiles read_node(const std::filesystem::path& experiment, bool killed = false
 /// The records of `folder`/defines.`log`.
 std::vector<RawRecord> read_definitions(const std::filesystem::path& folder, unsigned log);
 
-/// Bytes of all files of an experiment that hold records.
+/// Bytes of all files of an experiment that hold records, but for the tails, whose size is
+/// constant.
 uint64_t bytes_of_records(const std::filesystem::path& experiment);
 
 }  // namespace culprit::tests

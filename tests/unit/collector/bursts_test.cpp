@@ -146,6 +146,26 @@ TEST(Bursts, BudgetOfZeroKeepsNoRecords) {
   EXPECT_EQ(kinds, (std::set{RawKind::string_def, RawKind::process_end}));
 }
 
+/// A budget that has no room for the windows of all threads keeps nothing of some, and is not
+/// exceeded.
+TEST(Bursts, TinyBudgetsAreNotExceeded) {
+  for (const unsigned kib : {40, 200, 500}) {
+    Experiment experiment;
+    const int status = experiment.run(
+        [] {
+          if (!activate()) return 1;
+          std::vector<std::thread> threads;
+          for (unsigned i = 0; i < 4; ++i) threads.emplace_back([] { record_for(0.5); });
+          for (std::thread& thread : threads) thread.join();
+          return 0;
+        },
+        {{"CULPRIT_BUDGET", std::to_string(kib) + "K"}, {"CULPRIT_SLOT", "64"}});
+    ASSERT_TRUE(ended_with(status, 0)) << status;
+    EXPECT_LE(bytes_of_records(experiment.folder()), uint64_t{kib} << 10);
+    EXPECT_NE(experiment.read_one().process.whole_end, 0u);
+  }
+}
+
 TEST(Bursts, DefinitionsAreKeptForEver) {
   static const char* const kNames[] = {"first", "second", "third", "fourth", "fifth"};
   Experiment experiment;
