@@ -138,11 +138,13 @@ FileOfProfile profiles_of(const RawProcessFolder& raw) {
   return profile;
 }
 
-/// Whether each log's records make at least as much of a profile as was kept of it.
+/// Whether each log's records make at least as much of a profile as was kept of it, and that says
+/// of how many it is.
 bool covers(const FoldedProcess& folded, const FileOfProfile& kept) {
   return std::all_of(kept.logs.begin(), kept.logs.end(), [&](const LogProfile& one) {
     return std::any_of(folded.logs.begin(), folded.logs.end(), [&](const LogProfile& log) {
-      return log.head.log == one.head.log && log.head.records >= one.head.records;
+      return log.head.log == one.head.log && one.head.records > 0 &&
+             log.head.records >= one.head.records;
     });
   });
 }
