@@ -273,13 +273,16 @@ Result<Analysis> analyze_experiment(const fs::path& experiment, const PipelineOp
   if (!info) return info.error();
   kLog.debug("reading {}", trace_of(experiment, *info).string());
   const bool alone = options.ranks == nullptr || options.ranks->alone();
-  if (alone && info->trace.empty() && assemble::is_long_run(experiment)) {
-    return analyze_long_run(experiment, *info, options);
+  const bool is_long =
+      alone && !options.profile && info->trace.empty() && assemble::is_long_run(experiment);
+  if (is_long) {
+    // With a small budget nothing was traced: then there is the profile alone.
+    if (auto traced = analyze_long_run(experiment, *info, options)) return traced;
   }
   Losses losses;
   assemble::RunFacts facts;
   Result<blame::Findings> findings = Error{};
-  if (options.profile && alone) {
+  if (is_long || (options.profile && alone)) {
     findings = analyze_profile(experiment, *info, options, facts);
   } else {
     findings = analyze_records(experiment, *info, options, facts, losses);
