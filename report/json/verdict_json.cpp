@@ -10,6 +10,7 @@
 #include "report/verdict/gains.h"
 #include "report/verdict/verdict.h"
 #include "report/verdict/when.h"
+#include "report/words/estimates.h"
 
 namespace culprit::report {
 namespace {
@@ -30,6 +31,17 @@ Json name_of(const Findings& findings, CallPathId id) {
   return id.valid() ? Json(findings.callpaths[id.index()].name) : Json();
 }
 
+/// Returns the bounds of a cause's cost; null if it is exact.
+Json interval_json(const Findings& findings, const blame::Cause& cause) {
+  const blame::FoundEstimate* found =
+      find_estimate(findings, blame::EstimatedFigure::cause, cause.costliest);
+  if (found == nullptr) return {};
+  return {{"low_s", found->low_s},
+          {"high_s", found->high_s},
+          {"share_low", found->share_low},
+          {"share_high", found->share_high}};
+}
+
 Json cause_json(const Findings& findings, const blame::Cause& cause) {
   Json locations = Json::array();
   for (const blame::Share& share : cause.shares) {
@@ -41,6 +53,7 @@ Json cause_json(const Findings& findings, const blame::Cause& cause) {
           {"callpath", name_of(findings, cause.costliest)},
           {"cost_s", cause.cost_s},
           {"share", blame::Proportion::of(cause.cost(), blame::own_waiting(findings)).value()},
+          {"interval", interval_json(findings, cause)},
           {"through", function_of(findings, cause.through)},
           {"through_s", cause.through_s},
           {"locations", locations}};

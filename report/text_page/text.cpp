@@ -26,10 +26,12 @@
 #include "report/text_page/cores.h"
 #include "report/text_page/devices.h"
 #include "report/text_page/glance.h"
+#include "report/text_page/head.h"
 #include "report/text_page/messages.h"
 #include "report/text_page/models.h"
 #include "report/text_page/periods.h"
 #include "report/text_page/source.h"
+#include "report/text_page/windows.h"
 #include "report/verdict/apart/start_up.h"
 #include "report/verdict/effects.h"
 #include "report/verdict/gains.h"
@@ -68,7 +70,6 @@ class Page {
 
  private:
   void write_stuck();
-  void write_head();
   void write_verdict();
   void write_time_spent();
   void write_blame();
@@ -127,8 +128,9 @@ Page::Page(const Findings& findings, const std::filesystem::path& experiment)
 
 std::string Page::write() {
   write_stuck();
-  write_head();
+  page_ += head_section(findings_, time_);
   write_verdict();
+  page_ += window_section(findings_, name_, time_);
   page_ += at_a_glance(findings_, name_);
   write_time_spent();
   write_blame();
@@ -178,46 +180,6 @@ size_t worth_showing(const Rows& rows, double whole_s, Size size) {
     ++count;
   }
   return count;
-}
-
-/// "4 threads", "4 threads and 2 device streams".
-std::string time_lines(const Findings& findings) {
-  size_t streams = 0;
-  for (const blame::FoundLocation& location : findings.locations) {
-    streams += !location.stream.empty() && location.life_s > 0;
-  }
-  streams = std::min<size_t>(streams, findings.run.locations);
-  const std::string threads = counted(findings.run.locations - streams, "thread");
-  return streams == 0 ? threads : threads + " and " + counted(streams, "device stream");
-}
-
-/// "2026-11-21T09:40:12+0100" as people write it.
-std::string minute_of(std::string date) {
-  if (date.size() > 16 && date[10] == 'T') date = date.substr(0, 10) + ' ' + date.substr(11, 5);
-  return date;
-}
-
-void Page::write_head() {
-  const blame::RunInfo& run = findings_.run;
-  const std::string& title = !run.command.empty() ? run.command : run.program;
-  line(shortened(title.empty() ? "(unknown command)" : title, page_width()));
-  std::string facts = fmt::format(
-      "{}, {} in total, {} wall-clock time",
-      counted(run.ranks, run.mpi.empty() ? "process" : "rank", run.mpi.empty() ? "processes" : ""),
-      time_lines(findings_), time_(run.wall_s));
-  if (!run.date.empty()) facts += fmt::format(", {}", minute_of(run.date));
-  if (run.exit_status != 0) facts += fmt::format(", exit status {}", run.exit_status);
-  page_ += wrapped(facts + '.', 0);
-  std::vector<std::string> libraries;
-  for (const std::string& name : {run.mpi, run.openmp}) {
-    if (!name.empty()) libraries.push_back(name.substr(0, name.find(',')));
-  }
-  if (!libraries.empty()) page_ += wrapped(listed(libraries) + '.', 0);
-  if (!findings_.identities.violations.empty()) {
-    line(
-        "ERROR: the sums in this result do not add up. Do not rely on it (see the end of the "
-        "report).");
-  }
 }
 
 /// The whole page in a sentence or two, for those who read no further.
@@ -324,6 +286,7 @@ void Page::write_blamed(size_t place, const blame::Blamed& blamed) {
   entry(fmt::format("{}.", place), Amount<OwnWaiting>(blamed.cost_s()),
         blame::own_waiting(findings_), code_name(blamed.callpath));
   page_ += wrapped("on " + worst(blamed.shares) + variation(blamed.shares), text_column());
+  page_ += wrapped(delay_bounds(findings_, blamed.callpath), text_column());
   if (found && found->name != found->region) {
     line(std::string(text_column(), ' ') + "in " +
          path_name(blamed.callpath, room_behind(text_column() + 3)));
@@ -385,6 +348,7 @@ void Page::write_waits() {
         wrapped(fmt::format("{}, {}: {}{}", pattern_name(wait.pattern), counted(wait.count, "time"),
                             worst(wait.shares), variation(wait.shares)),
                 text_column());
+    page_ += wrapped(wait_bounds(findings_, wait.callpath, wait.pattern), text_column());
   }
   more_line(list.size() - shown, "other place");
 }

@@ -15,6 +15,7 @@
 #include "report/verdict/gains.h"
 #include "report/verdict/places.h"
 #include "report/verdict/when.h"
+#include "report/words/estimates.h"
 
 namespace culprit::report {
 
@@ -48,9 +49,12 @@ std::string VerdictWords::waiting() const {
     case VerdictKind::hardly_any_waiting:
       return fmt::format("Hardly any waiting: {} of the allocated time.",
                          percent(verdict_.waiting_share));
-    case VerdictKind::cause:
-      return of_cause(verdict_.causes.front()) +
-             gain_in_short(findings_, verdict_.causes.front(), time_) + '.';
+    case VerdictKind::cause: {
+      const blame::Cause& cause = verdict_.causes.front();
+      const std::string rests_on = estimate(cause);
+      return of_cause(cause) + (rests_on.empty() ? "" : ": " + rests_on) +
+             gain_in_short(findings_, cause, time_) + '.';
+    }
     case VerdictKind::spread:
       return spread();
     case VerdictKind::unknown:
@@ -61,6 +65,31 @@ std::string VerdictWords::waiting() const {
   }
 }
 
+/// Returns the words on its part of the allocated time.
+std::string VerdictWords::share_of(const blame::Cause& cause) const {
+  const Amount<blame::OwnAllocation> whole = blame::own_allocation(findings_);
+  const blame::FoundEstimate* found =
+      find_estimate(findings_, blame::EstimatedFigure::cause, cause.costliest);
+  if (found == nullptr || whole.seconds() <= 0) return rounded(Proportion::of(cause.cost(), whole));
+  return with_interval(found->time_s / whole.seconds(), found->low_s / whole.seconds(),
+                       found->high_s / whole.seconds());
+}
+
+/// Returns the words on its part of the waiting.
+std::string VerdictWords::of_waiting(const blame::Cause& cause) const {
+  const blame::FoundEstimate* found =
+      find_estimate(findings_, blame::EstimatedFigure::cause, cause.costliest);
+  return found == nullptr ? of_waiting(cause.cost())
+                          : with_interval(found->share, found->share_low, found->share_high);
+}
+
+/// Returns the words on its part of the waiting, and on what that rests; "" if it is exact.
+std::string VerdictWords::estimate(const blame::Cause& cause) const {
+  const std::string windows = windows_in_words(findings_);
+  return windows.empty() ? ""
+                         : fmt::format("{} of the waiting, from {}", of_waiting(cause), windows);
+}
+
 /// Returns a clause without its end. A load that moves or takes turns has no place that is worth
 /// naming.
 std::string VerdictWords::of_cause(const blame::Cause& cause) const {
@@ -68,8 +97,7 @@ std::string VerdictWords::of_cause(const blame::Cause& cause) const {
   const bool moves = over != nullptr && cause.shares.size() > 1;
   const bool in_order = moves && (over->movement == blame::Movement::moves ||
                                   over->movement == blame::Movement::turns);
-  const Proportion share = Proportion::of(cause.cost(), blame::own_allocation(findings_));
-  return fmt::format("{} is waiting for {}{}{}{}", rounded(share), name_of(cause, names_),
+  return fmt::format("{} is waiting for {}{}{}{}", share_of(cause), name_of(cause, names_),
                      in_order ? "" : ' ' + on_places(cause.shares, findings_, names_),
                      moves ? movement_words(*over, findings_) : "",
                      over == nullptr ? "" : when_words(*over, time_));
@@ -85,7 +113,7 @@ std::string VerdictWords::spread() const {
   }
   return fmt::format("{} is waiting for {}; {} causes most, {} of it.", share,
                      counted(verdict_.known_causes, "function"), name_of(top, names_),
-                     of_waiting(top.cost()));
+                     of_waiting(top));
 }
 
 std::string VerdictWords::caused_by() const {
@@ -117,7 +145,11 @@ std::vector<std::string> VerdictWords::details() const {
     const blame::Cause& top = verdict_.causes.front();
     list.push_back(fmt::format("Of {}, {} causes most, {} of the waiting.",
                                counted(verdict_.known_causes, "function"), name_of(top, names_),
-                               of_waiting(top.cost())));
+                               of_waiting(top)));
+  }
+  if (const std::string windows = windows_in_words(findings_);
+      verdict_.waiting == VerdictKind::spread && !windows.empty()) {
+    list.push_back(fmt::format("This is known from {}.", windows));
   }
   if (verdict_.waiting == VerdictKind::cause) {
     list.push_back(further_gains(findings_, verdict_.causes.front(), names_, time_));

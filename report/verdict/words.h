@@ -40,7 +40,10 @@ class VerdictWords {
 
  private:
   std::string of_waiting(blame::Amount<blame::OwnWaiting> part) const;
+  std::string of_waiting(const blame::Cause& cause) const;
   std::string of_cause(const blame::Cause& cause) const;
+  std::string share_of(const blame::Cause& cause) const;
+  std::string estimate(const blame::Cause& cause) const;
   std::string spread() const;
   std::string few_samples() const;
   std::string without_cause(blame::Amount<blame::OwnWaiting> unanswered) const;
