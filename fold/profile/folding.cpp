@@ -72,16 +72,18 @@ void Folding::spread(uint64_t begin, uint64_t end, ProfileState spent) {
   state.bucket_end = log.origin + ((state.bucket + 1) << series.shift);
 }
 
-/// The collector's time in the stretch at hand is taken off its begin, wherever in it it was.
-void Folding::take_tool_ticks() {
-  const uint64_t begin = log.until;
+/// The collector's time in the stretch at hand is taken off its begin, wherever in it it was. Of an
+/// event that is known late, the stretch may end before the collector was at work: what is left
+/// belongs to the next one.
+void Folding::take_tool_ticks(uint64_t end) {
+  const uint64_t begin = log.until, ticks = std::min(state.tool_ticks, end - begin);
   ProfileRow& row = rows[row_of_state(ProfileState::tool)];
   ++row.visits;
-  row.ticks += state.tool_ticks;
-  log.until += state.tool_ticks;
-  note_longest(row, state.tool_ticks, log.until);
+  row.ticks += ticks;
+  log.until += ticks;
+  note_longest(row, ticks, log.until);
   spread(begin, log.until, ProfileState::tool);
-  state.tool_ticks = 0;
+  state.tool_ticks -= ticks;
 }
 
 void Folding::sample(uint64_t time, uint32_t path, uint32_t weight) {

@@ -95,7 +95,7 @@ class Folding {
   uint32_t stretch_row(uint32_t edge, ProfileState spent);
   uint32_t new_stretch_row(uint32_t edge, ProfileState spent);
   void spread(uint64_t begin, uint64_t end, ProfileState spent);
-  void take_tool_ticks();
+  void take_tool_ticks(uint64_t end);
   void give_samples(uint32_t row);
   void give_reading(uint32_t row);
   PathSlot& slot_of(uint32_t path) const;
@@ -132,7 +132,7 @@ inline void Folding::end_stretch(uint64_t time, uint32_t edge, ProfileState spen
     return;
   }
   if (state.tool_ticks != 0) [[unlikely]]
-    take_tool_ticks();
+    take_tool_ticks(time);
   const uint64_t ticks = time - log.until;
   const uint32_t row = stretch_row(edge, spent);
   ProfileRow& to = rows[row];

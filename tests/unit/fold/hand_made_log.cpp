@@ -115,6 +115,7 @@ void expect_consistent(const Profile& profile) {
     ASSERT_LT(row.parent, i);
     const bool is_stretch = row.kind == ProfileKind::stretch;
     stretches += is_stretch ? row.ticks : 0;
+    EXPECT_LE(row.ticks, is_stretch ? log.until - log.begin : row.ticks) << "row " << i;
     samples += is_stretch ? row.amount : 0;
     const trace::ProfileKindFacts& facts = trace::facts_of(row.kind);
     const trace::ProfileKindFacts& above = trace::facts_of(profile[row.parent].kind);

@@ -368,6 +368,22 @@ TEST(ThreadFold, PausesAndTheCollectorsOwnTimeAreApart) {
   EXPECT_EQ(profile.ticks_in(ProfileState::work), 1700u + 1000u);
 }
 
+TEST(ThreadFold, AStretchMayEndBeforeTheCollectorWasAtWork) {
+  HandMadeLog log;
+  log.put(1000, raw::thread_begun{});
+  log.put(2000, raw::omp_mutex_acquire{.kind = kCritical, .mutex = 9, .code = 500});
+  log.put(4000, raw::tool_begin{});
+  log.put(9000, raw::tool_end{});
+  log.put(20000, raw::omp_mutex_acquired{.kind = kCritical, .mutex = 9, .code = 500});
+  log.put(21000, raw::omp_mutex_released{.kind = kCritical, .mutex = 9, .code = 500});
+  log.put(22000, raw::mpi_enter{.name = kAllreduce});
+  const Profile profile = folded(log);
+  EXPECT_EQ(profile.ticks_in(ProfileState::work) + profile.ticks_in(ProfileState::tool) +
+                profile.ticks_in(ProfileState::lock),
+            21000u);
+  EXPECT_EQ(profile.ticks_in(ProfileState::tool), 5000u);
+}
+
 TEST(ThreadFold, TheSeriesGrowsWithTheRun) {
   HandMadeLog log;
   constexpr uint64_t kDay = uint64_t{3'000'000'000} * 86'400;
