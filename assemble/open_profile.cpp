@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "assemble/opening.h"
+#include "assemble/raw/process.h"
 
 namespace culprit::assemble {
 
@@ -25,6 +26,15 @@ Result<OpenProfile> open_profile(const std::filesystem::path& experiment, unsign
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
   }
   return opened;
+}
+
+bool is_beyond_its_trace(const std::filesystem::path& experiment) {
+  const GuardedPath raw = records_of(experiment);
+  const std::vector<std::string> processes = raw.list();
+  return std::any_of(processes.begin(), processes.end(), [&](const std::string& name) {
+    const auto record = read_process(raw / name / "process");
+    return record && record->process.whole_end != 0;
+  });
 }
 
 }  // namespace culprit::assemble

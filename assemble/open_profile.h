@@ -23,4 +23,8 @@ struct OpenProfile {
 Result<OpenProfile> open_profile(const std::filesystem::path& experiment, unsigned threads,
                                  Keep what = Keep::names_and_facts);
 
+/// Whether a process has left the part of its run that is traced whole: of what it records since
+/// then only the profile has all.
+bool is_beyond_its_trace(const std::filesystem::path& experiment);
+
 }  // namespace culprit::assemble

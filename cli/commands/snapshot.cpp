@@ -31,10 +31,12 @@ struct Arguments {
   fs::path output;
   fs::path metrics;
   unsigned threads = 1;
+  bool profile = false;
 };
 
 int snapshot(const Arguments& arguments) {
-  const auto now = look_now(arguments.experiment, arguments.threads);
+  const auto now = look_now(arguments.experiment, arguments.threads,
+                            arguments.profile ? Basis::profile : Basis::whichever);
   if (!now) return fail(now.error());
   if (!now->runs) {
     kLog.info("the program has ended: this is its report");
@@ -68,6 +70,8 @@ Action add_snapshot(CLI::App& command, const Program&) {
   command.add_option("--format", arguments->format, "how the report is written")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
+  command.add_flag("--profile", arguments->profile,
+                   "of the profile alone, which is read as fast late in a long run as early");
   command.add_option("-o,--output", arguments->output,
                      "keep the findings of now in this file, for culprit report and diff");
   command.add_option("--metrics", arguments->metrics,

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // culprit top: a running program's findings, refreshed. They are read by a thread of their own, so
-// that keys are answered meanwhile; it takes one core, at the lowest priority, and no more than a
-// part of the time: the program comes first.
+// that keys are answered meanwhile; it takes one core, at a low priority, and no more than a part
+// of the time: the program comes first.
 
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,18 +44,35 @@ struct Arguments {
   fs::path experiment;
   double every_s = 2;
   unsigned threads = 1;
+  bool profile = false;
   fs::path metrics;
 };
 
-/// Reading takes at most a fifth of the time.
-Seconds pause_behind(const Arguments& arguments, double took_s) {
+double own_cpu_s() {
+  timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Looks take at most a fifth of a core.
+Seconds pause_behind(const Arguments& arguments, double cpu_s) {
   constexpr double kRarerThanItsCost = 4;
-  return Seconds(std::max(arguments.every_s, kRarerThanItsCost * took_s));
+  return Seconds(std::max(arguments.every_s, kRarerThanItsCost * cpu_s));
+}
+
+/// The end of a run that was seen is noticed at once.
+void sleep_through(Seconds pause, const Arguments& arguments, bool seen,
+                   const std::atomic<bool>& paused) {
+  constexpr Seconds kNap(0.2);
+  const auto due = Clock::now() + pause;
+  const auto goes_on = [&] { return !seen || assemble::still_runs(arguments.experiment); };
+  while (paused || (Clock::now() < due && goes_on())) std::this_thread::sleep_for(kNap);
 }
 
 /// Looks, and brings the file of metrics up to date.
 Result<Now> look(const Arguments& arguments) {
-  auto now = look_now(arguments.experiment, arguments.threads);
+  auto now = look_now(arguments.experiment, arguments.threads,
+                      arguments.profile ? Basis::profile : Basis::whichever);
   if (!now || arguments.metrics.empty()) return now;
   if (auto written = write_metrics(now.value(), arguments.experiment, arguments.metrics);
       !written) {
@@ -87,19 +105,21 @@ class Reader {
 
  private:
   void work() {
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 19);
+    constexpr int kNice = 10;  // a tenth of a core on a full machine; with less, pages get old
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNice);
     for (bool over = false; !over;) {
+      const double before_s = own_cpu_s();
       auto now = look(arguments_);
-      over = now.ok() && !now.value().runs;
-      const Seconds pause = pause_behind(arguments_, now.ok() ? now.value().took_s : 0);
+      const Seconds pause = pause_behind(arguments_, own_cpu_s() - before_s);
+      const bool seen = now.ok();
+      over = seen && !now.value().runs;
       {
         const std::lock_guard guard(mutex_);
         newest_.emplace(std::move(now));
       }
       const uint64_t one = 1;
       static_cast<void>(!write(ready_, &one, sizeof one));
-      const auto due = Clock::now() + pause;
-      while (Clock::now() < due || paused_) std::this_thread::sleep_for(Seconds(0.05));
+      if (!over) sleep_through(pause, arguments_, seen, paused_);
     }
   }
 
@@ -152,18 +172,22 @@ bool is_awaited(const fs::path& experiment, Clock::time_point begin) {
 int as_text(const Arguments& arguments) {
   const auto begin = Clock::now();
   TopView view(experiment_name(arguments.experiment));
+  const std::atomic<bool> never{false};
   while (true) {
+    const double before_s = own_cpu_s();
     auto now = look(arguments);
-    double took_s = 0;
-    if (now.ok()) {
-      took_s = now.value().took_s;
+    const bool seen = now.ok();
+    if (seen) {
       view.set(std::move(now.value()));
       if (!print(printable(view.plain(wall_clock_s()), "\n"))) return fail(lost_output());
       if (view.is_over()) return 0;
     } else if (!is_awaited(arguments.experiment, begin)) {
       return fail(now.error());
+    } else if (assemble::has_records(arguments.experiment)) {
+      view.set_problem(now.error().sentence);
+      if (!print(printable(view.plain(wall_clock_s()), "\n"))) return fail(lost_output());
     }
-    std::this_thread::sleep_for(pause_behind(arguments, took_s));
+    sleep_through(pause_behind(arguments, own_cpu_s() - before_s), arguments, seen, never);
   }
 }
 
@@ -184,6 +208,8 @@ Action add_top(CLI::App& command, const Program&) {
       ->capture_default_str()
       ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 1e6));
+  command.add_flag("--profile", arguments->profile,
+                   "of the profile alone, which is read as fast late in a long run as early");
   command.add_option("--metrics", arguments->metrics,
                      "keep this file up to date, too: figures for Prometheus (node exporter's "
                      "textfile collector)");

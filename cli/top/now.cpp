@@ -7,10 +7,12 @@
 
 #include <time.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "assemble/assemble.h"
+#include "assemble/open_profile.h"
 #include "blame/analyze.h"
+#include "blame/from_profile.h"
 #include "cli/experiment.h"
 #include "cli/open_findings.h"
 #include "cli/pipeline.h"
@@ -27,6 +29,43 @@ Result<Now> look_at_result(const fs::path& experiment) {
   Now now;
   now.at_s = wall_clock_s();
   now.findings = std::move(opened->findings);
+  return now;
+}
+
+/// When the last of the run was, by the clock of people.
+double end_of_run(const trace::Definitions& definitions, const blame::Findings& findings) {
+  const auto origin_ns = static_cast<double>(definitions.origin_realtime_ns);
+  return origin_ns > 0 ? 1e-9 * origin_ns + findings.run.wall_s : 0;
+}
+
+Result<Now> look_at_trace(const fs::path& experiment, const ExperimentInfo& info,
+                          unsigned threads) {
+  auto records = assemble::open_records(experiment, threads, assemble::Keep::nothing);
+  if (!records) return records.error();
+  Losses losses = records->facts.losses;
+  replay::Alone alone;
+  blame::AnalyzeOptions options;
+  options.threads = threads;
+  options.ranks = &alone;
+  auto findings = blame::analyze(*records->source, options, losses);
+  if (!findings) return findings.error();
+  Now now;
+  now.findings = std::move(*findings);
+  merge_facts(records->facts, info, now.findings);
+  now.newest_s = end_of_run(records->source->definitions(), now.findings);
+  return now;
+}
+
+Result<Now> look_at_profile(const fs::path& experiment, const ExperimentInfo& info,
+                            unsigned threads) {
+  auto opened = assemble::open_profile(experiment, threads, assemble::Keep::nothing);
+  if (!opened) return opened.error();
+  auto findings = blame::findings_of_profile(opened->profile, threads, opened->facts.losses);
+  if (!findings) return findings.error();
+  Now now;
+  now.findings = std::move(*findings);
+  merge_facts(opened->facts, info, now.findings);
+  now.newest_s = end_of_run(opened->profile.definitions, now.findings);
   return now;
 }
 
@@ -48,29 +87,26 @@ double wall_clock_s() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-Result<Now> look_now(const fs::path& experiment, unsigned threads) {
+Result<Now> look_now(const fs::path& experiment, unsigned threads, Basis basis) {
   const auto info = read_info(experiment);
   if (!info) return info.error();
-  Now now;
-  now.runs = assemble::still_runs(experiment);
+  const bool runs = assemble::still_runs(experiment);
   std::error_code code;
-  if (!now.runs && fs::exists(findings_file(experiment), code)) return look_at_result(experiment);
-  now.at_s = wall_clock_s();
-  auto records = assemble::open_records(experiment, threads, assemble::Keep::nothing);
-  if (!records) return records.error();
-  Losses losses = records->facts.losses;
-  replay::Alone alone;
-  blame::AnalyzeOptions options;
-  options.threads = threads;
-  options.ranks = &alone;
-  auto findings = blame::analyze(*records->source, options, losses);
-  if (!findings) return findings.error();
-  now.findings = std::move(*findings);
-  merge_facts(records->facts, *info, now.findings);
-  if (now.runs) leave_out_the_cut(now);
-  const auto origin_ns = static_cast<double>(records->source->definitions().origin_realtime_ns);
-  if (origin_ns > 0) now.newest_s = 1e-9 * origin_ns + now.findings.run.wall_s;
-  now.took_s = wall_clock_s() - now.at_s;
+  if (!runs && fs::exists(findings_file(experiment), code)) return look_at_result(experiment);
+  const double at_s = wall_clock_s();
+  bool of_profile = basis == Basis::profile || assemble::is_beyond_its_trace(experiment);
+  auto now = of_profile ? look_at_profile(experiment, *info, threads)
+                        : look_at_trace(experiment, *info, threads);
+  if (!now && of_profile && basis == Basis::whichever) {
+    of_profile = false;  // what was traced is old by now, as its age says, but better than nothing
+    now = look_at_trace(experiment, *info, threads);
+  }
+  if (!now) return now;
+  now->runs = runs;
+  now->at_s = at_s;
+  now->of_profile = of_profile;
+  if (runs) leave_out_the_cut(*now);
+  now->took_s = wall_clock_s() - at_s;
   return now;
 }
 

@@ -6,6 +6,7 @@
 // moment.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -14,12 +15,20 @@
 
 namespace culprit::cli {
 
+/// What findings of a run that goes on are made of. A trace says who made whom wait, but each look
+/// reads all of it, and it is whole only at first; a profile has the whole run, in constant size.
+enum class Basis : uint8_t {
+  whichever,  ///< the trace while it has all of the run, then the profile
+  profile,
+};
+
 struct Now {
   blame::Findings findings;
   bool runs = false;    ///< the program did, when it was looked at
   double at_s = 0;      ///< seconds since 1970, when reading began
   double newest_s = 0;  ///< likewise, of the newest of what the findings are made of; 0: unknown
   double took_s = 0;    ///< to read and to analyze
+  bool of_profile = false;
 };
 
 /// The name of an experiment's folder.
@@ -29,6 +38,7 @@ std::string experiment_name(const std::filesystem::path& experiment);
 double wall_clock_s();
 
 /// Error if nothing has been recorded yet, or this is no experiment.
-Result<Now> look_now(const std::filesystem::path& experiment, unsigned threads);
+Result<Now> look_now(const std::filesystem::path& experiment, unsigned threads,
+                     Basis basis = Basis::whichever);
 
 }  // namespace culprit::cli

@@ -231,7 +231,8 @@ std::vector<std::string> TopView::head(size_t columns, double now_s) const {
   if (now_->runs && now_->newest_s > 0) {
     state += fmt::format("; newest data {} old", seconds_ago(now_s - now_->newest_s));
   }
-  state += fmt::format("; read in {:.1f} s", now_->took_s);
+  state += fmt::format("; read in {:.1f} s{}", now_->took_s,
+                       now_->of_profile ? ", from the profile" : "");
   if (paused_) state += "; paused (p)";
   std::string text = fmt::format("{}: {}, {}, {}", run.program, report::counted(run.ranks, "rank"),
                                  report::counted(run.locations, "thread"), state);

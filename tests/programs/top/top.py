@@ -117,16 +117,17 @@ class Terminal:
 
     def read(self, seconds):
         end = time.monotonic() + seconds
-        while time.monotonic() < end and select.select([self.master], [], [], 0.1)[0]:
-            self.text += os.read(self.master, 65536).decode(errors="replace")
+        while time.monotonic() < end:
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.text += os.read(self.master, 65536).decode(errors="replace")
 
     def wait_for(self, word):
         """What was shown until the word came, which is then read."""
-        end = time.monotonic() + TIMEOUT_S / 4
+        end = time.monotonic() + TIMEOUT_S
         while word not in self.text:
             check(time.monotonic() < end and self.process.poll() is None,
                   f"no {word!r} within a long time: {self.text[-2500:]!r}")
-            self.read(0.5)
+            self.read(0.2)
         before, self.text = self.text.split(word, 1)
         return before
 
@@ -135,7 +136,7 @@ class Terminal:
 
     def check_end(self):
         """The command ends, and the terminal is as it was."""
-        end = time.monotonic() + TIMEOUT_S / 4
+        end = time.monotonic() + TIMEOUT_S
         while self.process.poll() is None and time.monotonic() < end:
             self.read(0.2)
         check(self.process.poll() == 0, f"status {self.process.poll()}")
