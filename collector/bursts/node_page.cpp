@@ -41,6 +41,8 @@ constexpr uint64_t kMostBursts = 48, kFewestBursts = 2;
 /// because of what they cost.
 constexpr uint64_t kShortest = 4, kShortestOfAll = 16;
 constexpr uint64_t kHighestLevel = 40;
+/// Below it there are no bursts: a window of records would not fit.
+constexpr uint64_t kLeastRoom = uint64_t{64} << 10;
 constexpr int kPatience = 64;
 
 RawNodePage g_own{};  ///< where the node's page cannot be mapped, and before it is
@@ -170,7 +172,8 @@ void end_whole_part(uint64_t ticks) {
   const double most = std::min(fit(), static_cast<double>(kMostBursts));
   store(page.most, std::max(static_cast<uint64_t>(most), kFewestBursts));
   // No reader could find the bursts of a page that is not in a file.
-  store(page.length_ns, most >= 1 && &page != &g_own ? length : 0);
+  const bool has_bursts = most >= 1 && room >= kLeastRoom && &page != &g_own;
+  store(page.length_ns, has_bursts ? length : 0);
   change(page.whole_end, 0, std::max<uint64_t>(ticks, 1));
 }
 

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: The culprit authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that exceed their budget for records: the program does not notice, the files stay within the
+budget, and the profile is there, however the run ends."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import harness  # noqa: E402
+from harness import check, execute, mpirun  # noqa: E402
+
+BUDGET = 3 << 20
+SECONDS = "2"
+SLOTS = {"CULPRIT_SLOT": "100", "OMP_NUM_THREADS": "2"}
+
+
+class Kept:
+    """What a run left behind."""
+
+    def __init__(self, experiment):
+        raw = pathlib.Path(experiment) / "raw"
+        self.bursts = [file for file in raw.glob("bursts/*/*") if file.name != "page"]
+        self.nodes = list(raw.glob("bursts/*"))
+        self.profiles = list(raw.glob("*/profile"))
+        # The newest records of each log have a file of constant size.
+        whole = [file for file in raw.glob("*/events.*") if file.suffix != ".tail"]
+        self.bytes = sum(file.stat().st_size for file in whole + self.bursts)
+
+
+def measure(place, program, budget=BUDGET, experiment=None):
+    """With and without culprit: it prints the same and ends alike."""
+    experiment = experiment or place.experiment()
+    plain = execute(program, environment=SLOTS)
+    done = execute([place.culprit, "record", "-o", experiment, "--", *program],
+                   environment={**SLOTS, "CULPRIT_BUDGET": str(budget)})
+    check(plain.stdout in done.stdout, f"it printed {done.stdout}{done.stderr}")
+    expected = plain.returncode if plain.returncode >= 0 else 128 - plain.returncode
+    check(done.returncode == expected, f"status {done.returncode}, not {expected}: {done.stderr}")
+    kept = Kept(experiment)
+    check(kept.bytes <= budget, f"{kept.bytes} bytes of records")
+    return kept
+
+
+def steady(place, *arguments):
+    return [place.program("steady"), SECONDS, *arguments]
+
+
+def judge(kept, processes=1):
+    check(len(kept.bursts) >= 2, f"bursts: {kept.bursts}")
+    check(len(kept.profiles) == processes, f"profiles: {kept.profiles}")
+    check(len(kept.nodes) == 1, f"nodes: {kept.nodes}")
+
+
+def traced_in_bursts(place):
+    judge(measure(place, steady(place)))
+
+
+def profile_only(place):
+    """Without any budget, and with one below a window of records."""
+    for budget in (0, 40 << 10):
+        kept = measure(place, steady(place), budget, place.experiment(str(budget)))
+        check(not kept.bursts and kept.bytes == 0, f"{kept.bytes} bytes of records")
+        check(len(kept.profiles) == 1, "no profile")
+
+
+def ends(place, how):
+    judge(measure(place, steady(place, how)))
+
+
+def ranks(place):
+    """All ranks of a node share its budget, and have the same bursts, in one file each."""
+    judge(measure(place, mpirun(2, place.program("steady"), SECONDS)), processes=2)
+
+
+def rank_dies(place):
+    """One of two ranks ends by abort(), which ends the job."""
+    program = mpirun(2, "sh", "-c", f"exec {place.program('steady')} {SECONDS} "
+                     "$(test $OMPI_COMM_WORLD_RANK = 1 && echo abort)")
+    done = execute([place.culprit, "record", "-o", place.experiment(), "--", *program],
+                   environment={**SLOTS, "CULPRIT_BUDGET": str(BUDGET)})
+    check(done.returncode != 0, "the job did not fail")
+    kept = Kept(place.experiment())
+    check(kept.bytes <= BUDGET, f"{kept.bytes} bytes of records")
+    judge(kept, processes=2)
+
+
+TESTS = {
+    "bursts": traced_in_bursts,
+    "profile_only": profile_only,
+    **{how: lambda place, how=how: ends(place, how) for how in ("abort", "exit", "fork")},
+    "ranks": ranks,
+    "rank_dies": rank_dies,
+}
+
+if __name__ == "__main__":
+    sys.exit(harness.main(TESTS))
