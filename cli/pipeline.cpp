@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/settings.h"
 #include "blame/analyze.h"
+#include "blame/bursts/join.h"
 #include "blame/from_profile.h"
 #include "cli/message.h"
 #include "cli/terminal.h"
@@ -246,23 +247,41 @@ Result<std::vector<AnalyzedWindow>> analyze_windows(const fs::path& experiment,
 
 namespace {
 
-/// Until windows are joined, the whole part speaks for the run.
-Result<Analysis> analyze_long_run(const fs::path& experiment, const ExperimentInfo& info,
-                                  const PipelineOptions& options) {
+/// The whole part alone, where there is no profile that would say what windows stand for.
+blame::Findings whole_part_of(std::vector<AnalyzedWindow> windows) {
+  blame::Findings findings = std::move(windows.front().findings);
+  findings.run.notes.push_back(
+      fmt::format("The run's records did not fit into the budget, and its profile cannot be read: "
+                  "this is about its first {:.1f} s, of which all are there. {} of the time behind "
+                  "were traced as well: `culprit report --window 1` and so on.",
+                  windows.front().window.end_s, report::counted(windows.size() - 1, "window")));
+  return findings;
+}
+
+/// The run as its profile, its whole part and its windows show it.
+Result<blame::Findings> analyze_long_run(const fs::path& experiment, const ExperimentInfo& info,
+                                         const PipelineOptions& options,
+                                         assemble::RunFacts& facts) {
   auto windows = analyze_windows(experiment, info, options);
   if (!windows) return windows.error();
   if (windows->empty() || windows->front().window.number != 0) {
     return Error{"the whole part of the run, from its begin, cannot be analyzed"};
   }
-  blame::Findings findings = std::move(windows->front().findings);
-  findings.run.notes.push_back(
-      fmt::format("The run's records did not fit into the budget: this is about its first {:.1f} "
-                  "s, of which all "
-                  "are there. {} of the time behind were traced as well: `culprit report --window "
-                  "1` and so on.",
-                  windows->front().window.end_s, report::counted(windows->size() - 1, "window")));
-  auto saved = report::save_findings(findings, findings_file(experiment));
-  return Analysis{std::move(findings), std::move(saved)};
+  auto profile = analyze_profile(experiment, info, options, facts);
+  if (!profile) return whole_part_of(std::move(*windows));
+  blame::BurstRun run;
+  run.profile = std::move(*profile);
+  for (AnalyzedWindow& each : *windows) {
+    const assemble::Window& window = each.window;
+    if (window.number == 0) {
+      run.whole = std::move(each.findings);
+      run.whole_s = window.end_s;
+    } else {
+      run.windows.push_back({static_cast<uint32_t>(window.number), window.begin_s,
+                             window.counted_from_s, window.end_s, std::move(each.findings)});
+    }
+  }
+  return blame::join_bursts(std::move(run), options.threads);
 }
 
 }  // namespace
@@ -275,16 +294,14 @@ Result<Analysis> analyze_experiment(const fs::path& experiment, const PipelineOp
   const bool alone = options.ranks == nullptr || options.ranks->alone();
   const bool is_long =
       alone && !options.profile && info->trace.empty() && assemble::is_long_run(experiment);
-  if (is_long) {
-    // With a small budget nothing was traced: then there is the profile alone.
-    if (auto traced = analyze_long_run(experiment, *info, options)) return traced;
-  }
   Losses losses;
   assemble::RunFacts facts;
   Result<blame::Findings> findings = Error{};
-  if (is_long || (options.profile && alone)) {
+  if (is_long) findings = analyze_long_run(experiment, *info, options, facts);
+  // With a small budget nothing was traced: then there is the profile alone.
+  if ((is_long && !findings) || (options.profile && alone)) {
     findings = analyze_profile(experiment, *info, options, facts);
-  } else {
+  } else if (!is_long) {
     findings = analyze_records(experiment, *info, options, facts, losses);
   }
   if (!findings) return findings.error();
