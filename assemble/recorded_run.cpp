@@ -503,6 +503,21 @@ Result<std::unique_ptr<RecordedRun>> prepare_window(WindowRecords window, const 
   return run;
 }
 
+/// The processes of a window begin and end with it.
+WindowSpan span_of(const RecordedRun& run) {
+  const std::vector<RawProcessFolder>& whole = run.window ? run.window->run : run.folders;
+  std::optional<Time> origin, begin;
+  Time end;
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    const Time start = run.clock->time(i, whole[i].process.start_ticks);
+    const Time from = run.clock->time(i, run.folders[i].process.start_ticks);
+    origin = origin ? std::min(*origin, start) : start;
+    begin = begin ? std::min(*begin, from) : from;
+    end = std::max(end, run.clock->time(i, run.folders[i].process.end_ticks));
+  }
+  return {begin.value_or(Time()) - origin.value_or(Time()), end - origin.value_or(Time())};
+}
+
 Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
                                                      const PassOptions& options,
                                                      trace::Profile& profile) {
