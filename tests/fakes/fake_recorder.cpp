@@ -9,8 +9,8 @@
 #include <atomic>
 #include <map>
 
-#include "collector/process/process_record.h"
 #include "collector/process/environment.h"
+#include "collector/process/process_record.h"
 #include "collector/process/selection.h"
 
 namespace culprit::collector {
