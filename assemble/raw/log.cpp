@@ -41,10 +41,10 @@ class LogPart {
   bool map_at(void* place, size_t bytes) const {
     // A private mapping, for file systems that cannot share; pages that are only read are the
     // file's all the same.
-    // What is written to them (leave_out) never reaches it.
-    return bytes == 0 ||
-           mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE,
-                file_->descriptor(), 0) != MAP_FAILED;
+    // A page that is to be written to (leave_out) is made writable then: the memory of all would be
+    // reserved otherwise, for a file that may be sparse.
+    return bytes == 0 || mmap(place, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file_->descriptor(),
+                              0) != MAP_FAILED;
   }
 
   /// Of a tail: bytes behind its window. Version 8 had no slots (assemble/raw/former_process.h),

@@ -6,6 +6,8 @@
 #include "assemble/raw/reader.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -262,7 +264,11 @@ void RawLog::leave_out(const RawRecord& record) {
   auto* const at =
       const_cast<std::byte*>(reinterpret_cast<const std::byte*>(record.w)) - sizeof(RawHeader);
   constexpr RawKind kNothing = RawKind::pad;
-  std::memcpy(at + offsetof(RawHeader, kind), &kNothing, sizeof kNothing);
+  std::byte* const kind = at + offsetof(RawHeader, kind);
+  static const auto kPage = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto* const page = kind - reinterpret_cast<uintptr_t>(kind) % kPage;
+  if (mprotect(page, kPage, PROT_READ | PROT_WRITE) != 0) return;
+  std::memcpy(kind, &kNothing, sizeof kNothing);
 }
 
 std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads) {

@@ -226,7 +226,7 @@ class CommandLine(unittest.TestCase):
         done = self.culprit("record", "-o", "mine", "--", "bash", "-c", line)
         self.assertEqual((done.returncode, done.out), (0, "x\nthreads: done\n"), done.err)
         self.assertEqual([l for l in done.err.splitlines() if not l.startswith("culprit: ")], [])
-        processes = [entry for entry in (self.folder / "mine/raw").iterdir() if entry.is_dir()]
+        processes = [entry for entry in (self.folder / "mine/raw").iterdir() if (entry / "process").exists()]
         self.assertEqual(len(processes), 1)
         self.assertEqual(self.left(), ["copy", "mine"])
 

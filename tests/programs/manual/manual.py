@@ -61,7 +61,8 @@ class ManualPage(unittest.TestCase):
         self.assertTrue(named)
         # What no option says.
         self.assertEqual(set(re.findall(r"CULPRIT_\w+", self.sections["ENVIRONMENT"])),
-                         named | {"CULPRIT_LOG", "CULPRIT_NAME_CACHE", "CULPRIT_DISABLE", "CULPRIT_CLOCK"})
+                         named | {"CULPRIT_LOG", "CULPRIT_NAME_CACHE", "CULPRIT_DISABLE", "CULPRIT_CLOCK",
+                                  "CULPRIT_SLOT"})
 
     def test_a_formatter_reads_it(self):
         groff = shutil.which("groff")
