@@ -60,7 +60,7 @@ class Experiment:
         shutil.copytree(self.sound, self.raw)
 
     def processes(self):
-        return sorted(entry for entry in self.raw.iterdir() if entry.is_dir())
+        return sorted(entry for entry in self.raw.iterdir() if entry.is_dir() and entry.name != "bursts")
 
     def files(self):
         return [file for folder in self.processes() for file in sorted(folder.iterdir())]

@@ -251,7 +251,7 @@ def module_attacks(base, program):
 # --- the folder's shape ---
 
 def shape_attacks(base):
-    process = sorted(p for p in (base / "raw").iterdir() if p.is_dir())
+    process = sorted(p for p in (base / "raw").iterdir() if p.is_dir() and p.name != "bursts")
     raw = base / "raw"
 
     def deep():

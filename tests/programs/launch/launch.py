@@ -143,7 +143,7 @@ def bounded(place):
     losses = report.losses()
     lost = {"early_ends", "dropped_records", "missing_records", "damaged_records"} & set(losses)
     check(not lost, f"losses: {losses}")
-    kept = sum(file.stat().st_size for file in place.experiment().glob("raw/**/*")
+    kept = sum(file.stat().st_size for file in pathlib.Path(place.experiment()).glob("raw/**/*")
                if file.name.startswith("events.") and file.suffix != ".tail")
     check(0 < kept <= 2 << 20, f"{kept} bytes of records")
 
