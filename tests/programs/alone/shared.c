@@ -164,6 +164,7 @@ static void one_address(void) {
       innocent((sem_t*)place);
       exit(0);
     }
+    usleep(2 * kTimes * kMs * 1000); /* it sleeps until all are there, and waits for none */
     for (int i = 0; i < 10 * kTimes; ++i) sem_wait((sem_t*)place);
     wait_for(its);
     exit(0);
