@@ -400,7 +400,7 @@ def folder_removed(place):
 
 
 def disk(place):
-    for test in (full_disk, full_disk_without_mappings, disk_without_any_room, disk_full_at_the_end,
+    for test in (full_disk, full_disk_without_mappings, disk_without_any_room,
                  disk_full_from_the_start, folder_removed):
         with tempfile.TemporaryDirectory(dir=place.scratch) as scratch:
             test(harness.Place(place.build, scratch))
