@@ -179,7 +179,7 @@ def resize(place):
             pages = [re.sub(r"\033\[[0-9?]*[A-Za-z]", "", page) for page in top.text.split("\033[H")[1:-1]]
             check(pages, f"no page in {columns} columns: {top.text[:300]!r}")
             for line in pages[-1].split("\r\n"):
-                check(len(line) <= max(columns, 10), f"{len(line)} columns in a terminal of {columns}: {line!r}")
+                check(len(line.rstrip("\r")) <= max(columns, 10), f"{len(line)} columns in a terminal of {columns}: {line!r}")
             check(pages[-1].count("\n") < max(rows, 4), f"too many lines for {rows}: {pages[-1]!r}")
         top.wait_for("late_part")
         top.press("q")
