@@ -13,10 +13,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <climits>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 #include <string_view>
@@ -82,9 +81,20 @@ std::optional<NameAndState> name_and_state(const std::string& stat) {
 
 }  // namespace
 
+// Reading fails where a thread has just ended, for which a stream's buffer would throw.
 std::string read_proc(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string text;
+  const int opened = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0) return text;
+  std::array<char, 4096> piece;
+  for (;;) {
+    const ssize_t got = read(opened, piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(piece.data(), static_cast<size_t>(got));
+  }
+  close(opened);
+  return text;
 }
 
 std::string link_target(const std::string& file) {
