@@ -13,17 +13,26 @@
 
 namespace culprit::assemble::stuck {
 
+/// The function that a program calls, of a name inside of glibc, which its debug information has:
+/// "__new_sem_wait_slow64.constprop.0". The function itself may be left before by a tail call.
+inline std::string_view public_name(std::string_view function) {
+  if (function.starts_with("__GI_")) function.remove_prefix(5);
+  function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
+  if (function.starts_with("new_")) function.remove_prefix(4);
+  function = function.substr(0, function.find('.'));
+  for (const std::string_view part : {"64", "_slow", "_full", "_common"}) {
+    if (function.ends_with(part)) function.remove_suffix(part.size());
+  }
+  return function == "pthread_clockjoin_ex" ? "pthread_join" : function;
+}
+
 /// Null if it is none of these.
 inline const trace::ThreadCall* waiting_call(std::string_view function) {
-  // Versioned symbols have their version behind an @; the library's own names, which its debug
-  // information has, begin with two or three underscores, and some with __GI before them.
+  // Versioned symbols have their version behind an @.
   function = function.substr(0, function.find('@'));
   const trace::ThreadCall* call = trace::thread_call(function);
-  if (call == nullptr && function.starts_with("__")) {
-    if (function.starts_with("__GI_")) function.remove_prefix(5);
-    function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
-    call = trace::thread_call(function);
-  }
+  if (call == nullptr && function.starts_with("__"))
+    call = trace::thread_call(public_name(function));
   const bool waits = call != nullptr && call->how != trace::ThreadCallHow::tries &&
                      call->kind != trace::ThreadCallKind::openmp_lock;
   return waits ? call : nullptr;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -128,6 +129,7 @@ static void blocked(void) {
   pid_t child = fork();
   if (child == 0) {
     close(ends[1]);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the program may be killed */
     pause();
     _exit(0);
   }

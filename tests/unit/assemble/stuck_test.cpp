@@ -7,6 +7,7 @@
 #include <fstream>
 #include <vector>
 
+#include "assemble/stuck/waiting_calls.h"
 #include "fixture.h"
 
 namespace culprit::assemble::test {
@@ -214,6 +215,21 @@ TEST_F(RunEnd, IsTheLastSignOfLifeIfTheLauncherWasSlow) {
 
 TEST_F(RunEnd, IsWhenItWasSeenIfProcessesSlept) {
   EXPECT_EQ(when(2, 600), "600000000000 -\n");
+}
+
+TEST(WaitingCalls, AreKnownByTheNamesInsideOfGlibc) {
+  const auto name = [](std::string_view function) {
+    const trace::ThreadCall* const call = stuck::waiting_call(function);
+    return call != nullptr ? std::string(call->name) : std::string("none");
+  };
+  EXPECT_EQ(name("sem_wait@@GLIBC_2.34"), "sem_wait");
+  EXPECT_EQ(name("__new_sem_wait_slow64.constprop.0"), "sem_wait");
+  EXPECT_EQ(name("___pthread_mutex_lock"), "pthread_mutex_lock");
+  EXPECT_EQ(name("__pthread_mutex_lock_full"), "pthread_mutex_lock");
+  EXPECT_EQ(name("__GI___pthread_rwlock_rdlock"), "pthread_rwlock_rdlock");
+  EXPECT_EQ(name("__pthread_clockjoin_ex"), "pthread_join");
+  EXPECT_EQ(name("sem_wait_slow"), "none");
+  EXPECT_EQ(name("new_sem_wait"), "none");
 }
 
 }  // namespace
