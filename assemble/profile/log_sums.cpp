@@ -6,6 +6,7 @@
 #include "assemble/profile/log_sums.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace culprit::assemble {
 
@@ -96,6 +97,7 @@ class LogReader {
   bool is_divided(const ProfileRow& row) const {
     const RowPlace& around = rows_.event(row.parent);
     if (around.path == kNoPath || around.hides_samples() || around.waits) return false;
+    if (is_behind_team(row)) return false;
     switch (static_cast<ProfileState>(row.detail)) {
       case ProfileState::work:
       case ProfileState::idle:
@@ -105,6 +107,12 @@ class LogReader {
       default:
         return false;
     }
+  }
+
+  /// The team is over, but the runtime has not reported it yet: the thread idles in the pool.
+  bool is_behind_team(const ProfileRow& row) const {
+    return static_cast<ProfileState>(row.detail) == ProfileState::idle &&
+           all_[row.parent].kind == ProfileKind::team;
   }
 
   /// Where a stretch's time lies if functions do not matter.
@@ -170,10 +178,17 @@ class LogReader {
     sums_.asleep_part = std::clamp((sampling_.off_core_ticks - blocked) / unsampled, 0.0, 1.0);
   }
 
+  /// Threads that take as long between the same events are likely to do the same there (decision
+  /// 0015): each class is twice as long as the one before.
+  static uint64_t length_class(const ProfileRow& row) {
+    return static_cast<uint64_t>(std::bit_width(row.ticks / std::max<uint64_t>(row.visits, 1)));
+  }
+
   void settle(const Own& own) {
     const ProfileRow& row = all_[own.row];
     uint64_t kind = with(place_of(row), 1);
     kind = with(with(kind, edge_of(row.place >> 32)), edge_of(row.place));
+    kind = with(kind, length_class(row));
     StretchPool& pool = pools_.at(kind);
     if (pool.around == kNoPath) pool.around = common_functions(row);
     pool.add(own.pool);
@@ -219,7 +234,7 @@ class LogReader {
         break;
     }
     const PathHash path = place_of(row);
-    if (path == kNoPath) {
+    if (path == kNoPath || is_behind_team(row)) {
       line.idle += row.ticks;
       return;
     }

@@ -238,6 +238,9 @@ void Page::write_blame() {
   const std::vector<blame::Blamed> list = blamed(findings_);
   const Amount<OwnWaiting> waiting = blame::own_waiting(findings_);
   if (findings_.identities.waiting_s <= 0) return;
+  // Of a profile neither causes nor the critical path are known: that none was found would be
+  // wrong.
+  if (list.empty() && findings_.critical_path.empty()) return;
   heading("ROOT CAUSES: the code that made others wait");
   if (list.empty()) {
     page_ += wrapped("No cause was found for any of the waiting time.", 2);

