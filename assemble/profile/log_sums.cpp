@@ -26,6 +26,19 @@ constexpr double kNegligible = 1e-4;
 /// Of the time without samples, from which on a thread is said to have slept.
 constexpr double kMostly = 0.5;
 
+/// Threads that take as long between the same events are likely to do the same there (decision
+/// 0015): each class is twice as long as the one before.
+uint64_t length_class(const ProfileRow& row) {
+  return static_cast<uint64_t>(std::bit_width(row.ticks / std::max<uint64_t>(row.visits, 1)));
+}
+
+/// The team is over, but the runtime has not reported it yet: the thread idles in the pool.
+/// `event`: around the stretch.
+bool is_behind_team(const ProfileRow& stretch, const ProfileRow& event) {
+  return static_cast<ProfileState>(stretch.detail) == ProfileState::idle &&
+         event.kind == ProfileKind::team;
+}
+
 /// Divides `amount` of one figure by the samples of a pool, of which `unsampled` have none.
 void divide(const StretchPool& pool, double unsampled, PathHash unknown, uint64_t amount,
             uint64_t PathTicks::* what, LineTicks& line) {
@@ -96,8 +109,10 @@ class LogReader {
 
   bool is_divided(const ProfileRow& row) const {
     const RowPlace& around = rows_.event(row.parent);
-    if (around.path == kNoPath || around.hides_samples() || around.waits) return false;
-    if (is_behind_team(row)) return false;
+    if (around.path == kNoPath || around.hides_samples() || around.waits ||
+        is_behind_team(row, all_[row.parent])) {
+      return false;
+    }
     switch (static_cast<ProfileState>(row.detail)) {
       case ProfileState::work:
       case ProfileState::idle:
@@ -107,12 +122,6 @@ class LogReader {
       default:
         return false;
     }
-  }
-
-  /// The team is over, but the runtime has not reported it yet: the thread idles in the pool.
-  bool is_behind_team(const ProfileRow& row) const {
-    return static_cast<ProfileState>(row.detail) == ProfileState::idle &&
-           all_[row.parent].kind == ProfileKind::team;
   }
 
   /// Where a stretch's time lies if functions do not matter.
@@ -178,12 +187,6 @@ class LogReader {
     sums_.asleep_part = std::clamp((sampling_.off_core_ticks - blocked) / unsampled, 0.0, 1.0);
   }
 
-  /// Threads that take as long between the same events are likely to do the same there (decision
-  /// 0015): each class is twice as long as the one before.
-  static uint64_t length_class(const ProfileRow& row) {
-    return static_cast<uint64_t>(std::bit_width(row.ticks / std::max<uint64_t>(row.visits, 1)));
-  }
-
   void settle(const Own& own) {
     const ProfileRow& row = all_[own.row];
     uint64_t kind = with(place_of(row), 1);
@@ -234,7 +237,7 @@ class LogReader {
         break;
     }
     const PathHash path = place_of(row);
-    if (path == kNoPath || is_behind_team(row)) {
+    if (path == kNoPath || is_behind_team(row, all_[row.parent])) {
       line.idle += row.ticks;
       return;
     }

@@ -4,7 +4,6 @@
 // Functions of the system's library in which a thread waits for others, as programs call them.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -13,26 +12,13 @@
 
 namespace culprit::assemble::stuck {
 
-/// The function that a program calls, of a name inside of glibc, which its debug information has:
-/// "__new_sem_wait_slow64.constprop.0". The function itself may be left before by a tail call.
-inline std::string_view public_name(std::string_view function) {
-  if (function.starts_with("__GI_")) function.remove_prefix(5);
-  function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
-  if (function.starts_with("new_")) function.remove_prefix(4);
-  function = function.substr(0, function.find('.'));
-  for (const std::string_view part : {"64", "_slow", "_full", "_common"}) {
-    if (function.ends_with(part)) function.remove_suffix(part.size());
-  }
-  return function == "pthread_clockjoin_ex" ? "pthread_join" : function;
-}
-
 /// Null if it is none of these.
 inline const trace::ThreadCall* waiting_call(std::string_view function) {
   // Versioned symbols have their version behind an @.
   function = function.substr(0, function.find('@'));
   const trace::ThreadCall* call = trace::thread_call(function);
   if (call == nullptr && function.starts_with("__"))
-    call = trace::thread_call(public_name(function));
+    call = trace::thread_call(trace::public_name(function));
   const bool waits = call != nullptr && call->how != trace::ThreadCallHow::tries &&
                      call->kind != trace::ThreadCallKind::openmp_lock;
   return waits ? call : nullptr;
