@@ -51,7 +51,6 @@ def compare(what, place, experiment, many_cuts=CUTS):
     replayed = sorted(blame.values(), reverse=True)
     idle = said["identities"]["idle_s"]
     locks = sum(row["time_s"] for row in said["lock_blame"])
-    check(idle > 10 * SLACK_S, f"{what}: next to no thread was idle")
     for cuts in {1, many_cuts}:
         processes = online(place, experiment, cuts)
         check(all(process["gap"] == 0 for process in processes), f"{what}: the sums do not close")
@@ -65,10 +64,11 @@ def compare(what, place, experiment, many_cuts=CUTS):
             check(abs(own - other) <= near, f"{what}, {cuts} cuts: {name} is {own:.4f} s, replayed {other:.4f} s")
         check(abs(own_locks - locks) <= LOCK_SHARE * locks + SLACK_S,
               f"{what}, {cuts} cuts: locks {own_locks:.4f} s, replayed {locks:.4f} s")
+    return max(idle, locks) > 10 * SLACK_S
 
 
 def run_waits(place, ways):
-    compared = 0
+    compared = substantial = 0
     for compiler, options in (("clang", []), ("libomp", ["--openmp", "libomp"]), ("gcc", [])):
         for way in ways:
             try:
@@ -79,10 +79,11 @@ def run_waits(place, ways):
             succeed([place.culprit, "run", *options, "-o", experiment, "--", program, way],
                     environment={"OMP_WAIT_POLICY": "passive"})
             # Where a turn is handed over during a cut, it may not be known to whom.
-            compare(f"{way} by {compiler}", place, experiment, 1 if way == "ordered" else CUTS)
+            substantial += compare(f"{way} by {compiler}", place, experiment, 1 if way == "ordered" else CUTS)
             compared += 1
     if compared == 0:
         raise harness.Skip("openmp_waits was not built")
+    check(substantial >= compared // 2, f"in {substantial} of {compared} runs only, a thread was idle or waited for a lock")
 
 
 def run_overfull(place):
@@ -90,7 +91,7 @@ def run_overfull(place):
     experiment = place.experiment("overfull")
     succeed([place.culprit, "run", "-o", experiment, "--",
              *harness.mpirun(2, place.program("crowded"), 4, 3)], environment={"OMP_WAIT_POLICY": "passive"})
-    compare("overfull", place, experiment)
+    check(compare("overfull", place, experiment), "next to no thread was idle")
 
 
 if __name__ == "__main__":
