@@ -298,9 +298,13 @@ Result<Analysis> analyze_experiment(const fs::path& experiment, const PipelineOp
   assemble::RunFacts facts;
   Result<blame::Findings> findings = Error{};
   if (is_long) findings = analyze_long_run(experiment, *info, options, facts);
-  // With a small budget nothing was traced: then there is the profile alone.
   if ((is_long && !findings) || (options.profile && alone)) {
+    // With a small budget nothing was traced: then there is the profile alone.
+    const std::string why = is_long ? findings.error().sentence : "";
     findings = analyze_profile(experiment, *info, options, facts);
+    if (findings && is_long) {
+      findings->run.notes.push_back("These figures are of the profile alone: " + why + ".");
+    }
   } else if (!is_long) {
     findings = analyze_records(experiment, *info, options, facts, losses);
   }

@@ -34,16 +34,16 @@ std::string traced(const Findings& findings, const FoundCoverage& row, const Tim
     text = fmt::format("The first {} were traced as a whole. ", time(row.whole_s));
   }
   if (row.windows == 0) {
-    return text + "Of the rest there are no windows: only what the profile knows covers it.";
+    return text + "For the rest there are no windows: only the profile covers it.";
   }
   return text + fmt::format(
-                    "For the rest stand {}, at places that a hash drew. What is scaled up "
-                    "from them has an interval that holds the true value in 95 of 100 "
-                    "runs; times at call paths are those of the whole run.",
+                    "The rest is represented by {}, at moments chosen at random. Figures scaled "
+                    "up from them come with an interval that contains the true value in 95 of 100 "
+                    "runs; times by call path are measured over the whole run.",
                     windows_in_words(findings));
 }
 
-/// What the intervals hold of it, or do not.
+/// Waiting that the intervals cannot contain, or that has no cause in its window.
 std::string gaps(const FoundCoverage& row, const Findings& findings, const TimeFormat& time) {
   std::string text;
   const Proportion unseen =

@@ -24,31 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kTimes = 3, kMs = 60, kFilling = 64 << 10 };
-static volatile unsigned long work = 0;
-static char name[64];
+#include "heavy.h"
 
-/* So long by the clock, so that who waits waits as long. */
-__attribute__((noinline)) static void heavy(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const long end = now.tv_sec * 1000000000l + now.tv_nsec + kMs * 1000000l;
-  do {
-    for (int i = 0; i < 10000; ++i) work = work * 3 + 1;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-  } while (now.tv_sec * 1000000000l + now.tv_nsec < end);
-}
-
-static void check(int is_right, const char* what) {
-  if (is_right) return;
-  perror(what);
-  _exit(1);
-}
-
-static void wait_for(pid_t child) {
-  int status = 0;
-  check(waitpid(child, &status, 0) == child && status == 0, "waitpid");
-}
+enum { kFilling = 64 << 10 };
 
 static void* memory_of_all(size_t bytes) {
   void* const memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
