@@ -11,7 +11,7 @@ const USER = ['#009e73', '#56b48f', '#2f7f5f', '#7fbf5f', '#3f9f9f', '#6f9f2f'];
 
 /** Pseudo-regions, which are not in the program. Code without samples may be the program's, or a system call. */
 export const NOWHERE = {
-  '(not sampled)': 'unknown', '(not recorded)': 'unknown', '(outside)': 'unknown', '(waking up)': 'openmp',
+  '(not sampled)': 'unknown', '(not recorded)': 'unknown', '(outside)': 'unknown', '(blocked, unknown)': 'unknown', '(waking up)': 'openmp',
   '(idle)': 'idle', '(not started)': 'startUp', '(ended)': 'startUp', '(device idle)': 'idle', '(stream idle)': 'idle', '(launch latency)': 'idle',
 };
 
@@ -61,10 +61,16 @@ export function warmText(share) {
   return `rgb(${warm(share).join(' ')})`;
 }
 
-/** A text colour that is readable on a colour: "#rrggbb" or red, green and blue. */
+/** How light a colour is, as WCAG has it: 0 is black, 1 white. */
+function luminance([r, g, b]) {
+  const linear = (part) => (part <= 10 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+}
+
+/** Of black and white the one with more contrast on a colour: "#rrggbb" or red, green and blue. */
 export function inkOn(colour) {
-  const [r, g, b] = typeof colour === 'string' ? [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)) : colour;
-  return 0.3 * r + 0.59 * g + 0.11 * b > 150 ? '#222' : '#fff';
+  const light = luminance(typeof colour === 'string' ? [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)) : colour);
+  return (light + 0.05) ** 2 > 0.0525 ? '#000' : '#fff';
 }
 
 /** A hatching pattern for canvases. */

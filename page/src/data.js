@@ -4,7 +4,7 @@
 // The run's data as report/page_data/pack.cpp lays them out: tables of columns, and structures that
 // are derived from them once (trees, groups, orders).
 
-import { cut } from './format.js';
+import { cut, tailOf } from './format.js';
 import { NOWHERE } from './colours.js';
 
 const NONE = 0xffffffff;
@@ -70,6 +70,7 @@ class Run {
     const one = tables.run;
     const text = (column) => this.names[one[column][0]];
     this.command = text('command') || text('program') || '(unknown command)';
+    this.program = text('program');
     this.facts = { mpi: text('mpi'), openmp: text('openmp'), date: text('date'), creator: text('creator') };
     this.wall = one.wall_s[0];
     this.allocated = one.allocation_s[0];
@@ -186,13 +187,20 @@ class Run {
   code(path) {
     const { region, file, line } = this.paths[path];
     const short = cut(named(region), MOST_OF_NAME);
-    return file && !region.includes(file) ? `${short} (${cut(file, MOST_OF_FILE)}${line ? `:${line}` : ''})` : short;
+    return file && !region.includes(file) ? `${short} (${tailOf(file, MOST_OF_FILE)}${line ? `:${line}` : ''})` : short;
   }
 
   /** The same where the tree is not seen: "(not sampled)" is a place in its caller alone. */
   place(path) {
     const { region, parent } = this.paths[path];
     return region in NOWHERE && parent !== null ? `${this.code(parent)} ${region}` : this.code(path);
+  }
+
+  /** The function of a place alone, without file and line. */
+  placeName(path) {
+    const { region, parent } = this.paths[path];
+    const name = cut(named(region), MOST_OF_NAME);
+    return region in NOWHERE && parent !== null ? `${cut(this.region(parent), MOST_OF_NAME)} ${name}` : name;
   }
 
   locationName(id) {

@@ -65,3 +65,16 @@ export function grouped(number) {
 export function cut(text, most) {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
+
+/** A path that is long without its begin: the file's name stays. */
+export function tailOf(text, most) {
+  return text.length <= most ? text : `…${text.slice(1 - most)}`;
+}
+
+/** A number of bytes. */
+export function bytes(count) {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let at = 0;
+  for (; count >= 1000 && at + 1 < units.length; ++at) count /= 1000;
+  return `${at === 0 || count >= 100 ? Math.round(count) : Number(count.toFixed(1))} ${units[at]}`;
+}

@@ -9,6 +9,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { setNight } from './colours.js';
 import { load } from './data.js';
 import { cut, momentFormat, timeFormat } from './format.js';
+import { Navigator } from './navigator.jsx';
+import { Keyboard } from './palette.jsx';
 import { Pick, RunContext, useRun, useSelection } from './parts.jsx';
 import { ranksText, select, start } from './select.js';
 import { intervalsOf } from './sums.js';
@@ -18,21 +20,25 @@ import { Coverage } from './views/coverage.jsx';
 import { Devices } from './views/devices.jsx';
 import { Efficiency } from './views/efficiency.jsx';
 import { Flame } from './views/flame.jsx';
+import { Functions } from './views/functions.jsx';
+import { Iterations } from './views/iterations.jsx';
+import { Messages } from './views/messages.jsx';
 import { Head, Overview } from './views/overview.jsx';
-import { Timeline } from './views/timeline.jsx';
+import { Timeline } from './views/timeline/timeline.jsx';
 import { Topology } from './views/topology.jsx';
 import { Trees } from './views/trees.jsx';
 import { Who } from './views/who.jsx';
 
 const VIEWS = [
   ['overview', 'Overview', Overview], ['causes', 'Causes', Causes], ['timeline', 'Time line', Timeline],
-  ['trees', 'Trees', Trees], ['who', 'Who waits for whom', Who], ['topology', 'Topology', Topology],
+  ['trees', 'Trees', Trees], ['who', 'Who waits for whom', Who], ['functions', 'Functions', Functions],
+  ['iterations', 'Iterations', Iterations], ['messages', 'Messages', Messages], ['topology', 'Topology', Topology],
   ['flame', 'Flame graph', Flame], ['devices', 'Devices', Devices], ['efficiency', 'Efficiency', Efficiency],
   ['coverage', 'Coverage', Coverage],
 ];
 
 /** The views that have no meaning for a difference of runs. */
-const OF_ONE_RUN = ['causes', 'timeline', 'flame'];
+const OF_ONE_RUN = ['causes', 'timeline', 'flame', 'functions', 'iterations', 'messages'];
 
 function Chips() {
   const { run, moment } = useRun();
@@ -43,7 +49,7 @@ function Chips() {
   if (s.path !== null) chips.push(['path', `in ${cut(run.paths[s.path].name, 160)}`, run.paths[s.path].name]);
   if (s.pattern) chips.push(['pattern', run.patterns.get(s.pattern).name]);
   return (
-    <div class="chips" aria-live="polite">
+    <div class="chips" role="status">
       {chips.length === 0 && <span class="hint">Whole run, all ranks</span>}
       {chips.map(([key, words, whole]) => (
         <button key={key} class="chip" onClick={() => select({ [key]: null })} title={`${whole ? `${whole}: ` : ''}take this away`}>{words} <b>×</b></button>
@@ -83,7 +89,7 @@ function Tabs() {
 function useKeys(run) {
   useEffect(() => {
     const press = (event) => {
-      if (event.defaultPrevented || event.target.closest('input, select') || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.defaultPrevented || event.target.closest('input, select, dialog') || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === 'Escape') select({ t: null, ranks: null, path: null, pattern: null });
       const at = '1234567890'.indexOf(event.key);
       const views = shownViews(run);
@@ -103,7 +109,8 @@ function Page() {
   const night = useNight();
   return (
     <>
-      <Head /><Tabs /><Chips />
+      <Head isShort={view !== 'overview' && found !== Overview} /><Tabs /><div class="bar-of-chips"><Chips /><Keyboard views={shownViews(run)} /></div>
+      {!run.isDifference && <Navigator />}
       <main key={night}><View /></main>
     </>
   );

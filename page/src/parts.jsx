@@ -45,10 +45,10 @@ export function CodeName({ path, ...rest }) {
 }
 
 /** A figure with its share as a bar behind it. */
-export function Bar({ value, whole, text }) {
-  const share = whole > 0 ? Math.min(1, value / whole) : 0;
+export function Bar({ value, whole, text, kind = '' }) {
+  const share = whole > 0 ? Math.max(0, Math.min(1, value / whole)) : 0;
   return (
-    <span class="bar" role="img" aria-label={`${text}, ${percent(value, whole)}`}>
+    <span class={`bar ${kind}`} role="img" aria-label={`${text}, ${percent(value, whole)}`}>
       <span class="fill" style={{ width: `${100 * share}%` }} />
       <span class="words">{text}</span>
     </span>

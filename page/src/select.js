@@ -5,8 +5,11 @@
 // It is kept in the URL's fragment alone, so that a link shows what its sender saw, and the
 // browser's back button undoes. Every view obeys it, none has a selection of its own.
 
-const EMPTY = { view: 'overview', t: null, ranks: null, path: null, pattern: null, metric: null,
-                arrangement: null };
+/** What views keep as plain words: how they are arranged, and the moment whose details are open. */
+const WORDS = ['metric', 'arrangement', 'order', 'lanes', 'open', 'at', 'find'];
+const EMPTY = { view: 'overview', t: null, ranks: null, path: null, pattern: null, ...Object.fromEntries(WORDS.map((key) => [key, null])) };
+/** A selection that lacks less of the run than this is all of it. */
+const ALMOST_ALL = 0.999;
 const listeners = new Set();
 let current = EMPTY;
 let run = null;
@@ -53,8 +56,8 @@ function parseTime(text) {
 
 function parse(fragment) {
   const given = new URLSearchParams(fragment.replace(/^#/, ''));
-  const selection = { ...EMPTY, view: given.get('view') ?? EMPTY.view, metric: given.get('metric'),
-                      arrangement: given.get('arrangement') };
+  const selection = { ...EMPTY, view: given.get('view') ?? EMPTY.view };
+  for (const key of WORDS) selection[key] = given.get(key);
   selection.t = parseTime(given.get('t') ?? '');
   if (given.get('ranks')) selection.ranks = parseRanks(given.get('ranks'), run.ranks);
   const path = run.paths.find((p) => p.name === given.get('path'));
@@ -70,7 +73,7 @@ export function fragmentOf(selection) {
   if (selection.ranks) given.set('ranks', ranksText(selection.ranks, run.ranks));
   if (selection.path !== null) given.set('path', run.paths[selection.path].name);
   if (selection.pattern) given.set('pattern', selection.pattern);
-  for (const key of ['metric', 'arrangement']) if (selection[key]) given.set(key, selection[key]);
+  for (const key of WORDS) if (selection[key]) given.set(key, selection[key]);
   return `#${given}`;
 }
 
@@ -86,7 +89,7 @@ function publish() {
 /** `quick`: in the middle of a gesture; it leaves no trace in the history. */
 export function select(change, quick = false) {
   current = { ...current, ...change };
-  if (current.t && current.t[0] <= 0 && current.t[1] >= run.wall) current.t = null;
+  if (current.t && current.t[1] - current.t[0] >= ALMOST_ALL * run.wall) current.t = null;
   const fragment = fragmentOf(current);
   if (fragment !== location.hash && !(fragment === '#' && location.hash === '')) {
     history[quick ? 'replaceState' : 'pushState'](null, '', fragment);

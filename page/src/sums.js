@@ -184,27 +184,11 @@ export function spread(values) {
   return { largest, variation: known ? Math.sqrt(Math.max(0, squares / values.length - mean * mean)) / mean : null };
 }
 
-/** Delays joined by call path, the costliest first, with the pattern that they cause most of. */
+/** Delays joined by call path, the costliest first. */
 export function causesOf(run, selection) {
-  const sums = sumsOf(run, selection);
   const causes = [];
-  sums.delayByPath.forEach((cost, path) => {
-    if (cost > 0 && !run.paths[path].startUp) causes.push({ path, cost, pattern: null, patterns: new Map() });
+  sumsOf(run, selection).delayByPath.forEach((cost, path) => {
+    if (cost > 0 && !run.paths[path].startUp) causes.push({ path, cost });
   });
-  const at = new Map(causes.map((cause) => [cause.path, cause]));
-  const { delays } = run.tables;
-  const keep = filters(run, selection);
-  for (let i = 0; i < delays.rows; ++i) {
-    const cause = at.get(delays.callpath[i]);
-    if (!cause || !keep.location(delays.location[i])) continue;
-    const pattern = run.names[delays.pattern[i]];
-    if (!keep.pattern(pattern)) continue;
-    cause.patterns.set(pattern, (cause.patterns.get(pattern) ?? 0) + delays.short_s[i] + delays.long_s[i]);
-  }
-  for (const cause of causes) {
-    for (const [pattern, cost] of cause.patterns) {
-      if (cause.pattern === null || cost > cause.patterns.get(cause.pattern)) cause.pattern = pattern;
-    }
-  }
   return causes.sort((a, b) => b.cost - a.cost);
 }

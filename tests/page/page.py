@@ -4,7 +4,7 @@
 """Makes experiments, has `culprit view` write their pages, and lets a browser look at them (page_test.mjs).
 
 `page.py --build build`. Runs: a hybrid program of 4 ranks, one on a simulated device, one without any wait, one with
-hostile names and phases, six ranks that are arranged in every way, a run that got shorter, and findings of 4,100 ranks
+hostile names and phases, six ranks that are arranged in every way, ranks that take turns thousands of times, a run that got shorter, and findings of 4,100 ranks
 made up here, of long runs and of very short ones; and a generated trace of 4,096 locations and 20 million events. Needs Node and Chromium: ./dev page --test brings this about.
 """
 import argparse
@@ -148,6 +148,8 @@ def main():
         run(os.path.join(build, "tests", "trace_generator"), "stencil", place("trace"), "--ranks", "512", "--threads", "8",
             "--events", "20000000")
         run(culprit, "analyze", os.path.join(place("trace"), "traces.otf2"), "-o", place("large"))
+        run(os.path.join(build, "tests", "trace_generator"), "token_ring", place("ring"), "--ranks", "4", "--iterations", "600")
+        run(culprit, "analyze", os.path.join(place("ring"), "traces.otf2"), "-o", place("turns"))
         shutil.copytree(place("hybrid"), place("hostile"))
         rename_a_function(place("hostile"), "resolve_contacts", "<script>alert(1)</script>")
         rename_a_function(place("hostile"), "update_cells", "L" * 240)

@@ -85,7 +85,10 @@ const kinds = (await page.locator('.timebar li b').allInnerTexts()).map(seconds)
 const allocated = kinds.reduce((a, b) => a + b, 0);
 check('the kinds of time add up to the allocated time', near(allocated, report.run.allocation_s, 0.05), `${allocated}`);
 const waitingShown = seconds((await page.locator('.timebar li').allInnerTexts()).find((w) => w.includes('waiting') && !w.includes('without')));
-check('waiting is the waiting of the report', near(waitingShown, report.identities.waiting_s, 0.006), `${waitingShown}`);
+const ofTile = (name) => report.tiles.filter(({ tile }) => tile === name).reduce((sum, { time_s: s }) => sum + s, 0);
+check('waiting is the waiting of the report', near(waitingShown, ofTile('waiting'), 0.006), `${waitingShown}`);
+const usefulShown = seconds((await page.locator('.timebar li').allInnerTexts()).find((w) => w.includes('useful')));
+check('useful work is that of the report', near(usefulShown, ofTile('useful'), 0.006), `${usefulShown} against ${ofTile('useful')}`);
 
 // --- one selection ---
 await page.locator('.causes tbody a.code').first().click();
@@ -198,7 +201,7 @@ check('the time line names the selected call path alone', onLanes.every((w) => c
 
 // --- the time line ---
 await page.evaluate(() => { location.hash = '#view=timeline'; });
-const lanes = await page.locator('.timeline canvas').boundingBox();
+const lanes = await page.locator('.timeline canvas:not(.above)').boundingBox();
 await page.mouse.move(lanes.x + lanes.width * 0.6, lanes.y + 60);
 await page.mouse.wheel(0, -300);
 await page.waitForTimeout(100);
@@ -215,7 +218,7 @@ await page.keyboard.press('ArrowUp');
 check('the arrow keys zoom', page.url().includes('t='));
 await page.keyboard.press('0');
 check('0 shows the whole run', !page.url().includes('t='));
-await page.locator('.timeline select').evaluate((s) => { s.selectedIndex = s.options.length - 1; s.dispatchEvent(new Event('change')); });
+await page.locator('.timeline select.windows').evaluate((s) => { s.selectedIndex = s.options.length - 1; s.dispatchEvent(new Event('change')); });
 check('one can go to one of the longest waits', page.url().includes('t='));
 
 // --- the other views ---
@@ -316,7 +319,7 @@ check('a pattern of one\'s own can be selected', (await text(hostile, '.chip')).
 check('and tells where it is', near((await hostile.locator('.panes > div:nth-child(3) li .figure').allInnerTexts())
   .map(seconds).reduce((sum, s) => Math.max(sum, s), 0), 0.1, 0.006), await text(hostile, '.panes > div:nth-child(3)'));
 await hostile.evaluate(() => { location.hash = '#view=causes&pattern=my%20late%20sender'; });
-check('but not who causes it', (await text(hostile, 'main')).includes('is not known'));
+check('but not who causes it', (await text(hostile, 'main')).includes('are not computed'));
 const halves = (list) => ['first half', 'second half'].every((name) => list.some(({ words }) => words === name));
 const onMap = await drawn(hostile, '#');
 check('phases are named below the map', halves(onMap), onMap.map(({ words }) => words).join());
@@ -356,14 +359,16 @@ await shorter.close();
 const nobody = await open('nobody', '#view=who');
 check('without victims it is not there', !(await text(nobody, 'nav')).includes('Who waits') && (await text(nobody, 'main')).includes('Compared'));
 await nobody.close();
-const threads = await open('threads', '#view=timeline');
+const threads = await open('threads');
 check('one process with threads', (await text(threads, '.facts')).startsWith('one process') && threads.problems.length === 0);
+await threads.evaluate(() => { location.hash = '#view=timeline'; });
+check('has a time line', (await text(threads, '.timeline')).includes('whole run') && threads.problems.length === 0);
 await threads.close();
 if (pages.device) {
   const device = await open('device', '#view=devices');
   const idle = device.locator('.frame[title^="(device idle)"], .frame[title^="(stream idle)"]');
   check('devices are drawn', await device.locator('.chart canvas').count() > 0 && device.problems.length === 0, device.problems.join('; '));
-  await device.evaluate(() => { location.hash = '#'; });
+  await device.evaluate(() => { location.hash = '#t=0-0.9'; });  // of a part of the run time is known by call path alone
   const kinds = await device.locator('.timebar li').allInnerTexts();
   check('idle devices are not busy', kinds.some((w) => w.includes('idle')), kinds.join());
   check('and have a colour of their own', await device.evaluate(() => { location.hash = '#view=flame&metric=time'; }).then(() => idle.first()
@@ -398,6 +403,104 @@ check('nodes can be shown instead', (await text(arranged, 'main')).startsWith('N
 check('nothing went wrong with topologies', arranged.problems.length === 0, arranged.problems.join('; '));
 await arranged.close();
 
+// --- level of detail: ranks take turns more often than there are pixels ---
+const turns = await open('turns', '#');
+/** The share of pixels of a canvas that are as dark as the critical path. */
+const blackShare = (page, selector) => page.locator(selector).first().evaluate((c) => {
+  const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height);
+  let black = 0;
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200 && data[i] + data[i + 1] + data[i + 2] < 120) ++black;
+  return (4 * black) / data.length;
+});
+const blackOfMap = await blackShare(turns, '.heatmap canvas');
+check('the map of a long run is not black', blackOfMap < 0.12, `${blackOfMap}`);
+await turns.evaluate(() => { location.hash = '#view=timeline'; });
+const blackOfLanes = await blackShare(turns, '.timeline canvas:not(.above)');
+check('nor is its time line', blackOfLanes < 0.15, `${blackOfLanes}`);
+const colours = await turns.locator('.timeline canvas:not(.above)').first().evaluate((c) => {
+  const { data } = c.getContext('2d').getImageData(0, 0, c.width, c.height), seen = new Set();
+  for (let i = 0; i < data.length; i += 4) seen.add(`${data[i]} ${data[i + 1]} ${data[i + 2]}`);
+  return [...seen];
+});
+check('which shows waiting and work at once', colours.includes('213 94 0') && colours.length > 8, `${colours.slice(0, 20)}`);
+
+// --- details, search, keys ---
+const { width: wide } = await turns.locator('.timeline canvas:not(.above)').first().boundingBox();
+await turns.locator('.timeline canvas:not(.above)').first().click({ position: { x: wide * 0.5, y: 60 } });
+check('a click opens details, which stay', await turns.locator('.detail-pane').count() === 1 && turns.url().includes('at='), turns.url());
+await turns.locator('.timeline input[type=search]').fill('MPI_Recv');
+await turns.locator('.timeline input[type=search]').press('Enter');
+const first1 = turns.url();
+check('search goes to a call', (await text(turns, '.detail-pane h2')).includes('MPI_Recv'), await text(turns, '.detail-pane'));
+await turns.locator('.timeline canvas:not(.above)').first().focus();
+await turns.keyboard.press('n');
+check('n goes to the next', turns.url() !== first1 && (await text(turns, '.detail-pane h2')).includes('MPI_Recv'), turns.url());
+await turns.keyboard.press('N');
+check('and N back', turns.url() === first1, `${turns.url()} ${first1}`);
+const there = turns.locator('.detail-pane a', { hasText: 'go there' });
+if (await there.count() > 0) {
+  await there.click();
+  check('the cause of a wait is a link to its place', turns.url() !== first1);
+}
+check('messages are told with their bytes', (await turns.locator('.detail-pane').innerText()).includes('bytes') || await there.count() > 0);
+await turns.keyboard.press('d');
+check('WASD moves', turns.url().includes('t='));
+await turns.keyboard.press('?');
+check('? lists the keys', (await text(turns, 'dialog[open]')).includes('measure from here'));
+await turns.keyboard.press('Escape');
+await turns.keyboard.press('Control+k');
+await turns.locator('dialog[open] input').fill('rank 2');
+await turns.keyboard.press('Enter');
+check('the palette goes to what is typed', (await text(turns, '.chips')).includes('rank 2'), await text(turns, '.chips'));
+await turns.evaluate(() => { location.hash = '#view=timeline&t=0.0001-0.0002'; });
+for (let i = 0; i < 60; ++i) await turns.keyboard.press('s');
+check('zooming out to the whole run ends the selection of time', await turns.locator('.chip').count() === 0, turns.url());
+
+// --- tables ---
+await turns.evaluate(() => { location.hash = '#view=functions'; });
+const namesOf = () => turns.locator('.functions tbody td:first-child').allInnerTexts();
+const byTime = await namesOf();
+await turns.locator('.functions th button', { hasText: 'function' }).click();
+const byName = await namesOf();
+check('a click on a head sorts', byName.join() !== byTime.join() && byName.map((w) => w.trim()).every((w, i, all) => i === 0 || all[i - 1].localeCompare(w) <= 0), byName.join());
+await turns.evaluate(() => { location.hash = '#view=iterations'; });
+check('a call path that returns is a loop', /\d+ parts; half of them take/.test(await text(turns, 'main')), await text(turns, 'main'));
+await turns.evaluate(() => { location.hash = '#view=messages'; });
+check('messages have a matrix and sizes', await turns.locator('.matrix canvas').count() === 1 && (await text(turns, 'main')).includes('How large'));
+check('nothing went wrong in all this', turns.problems.length === 0, turns.problems.join('; '));
+
+// --- narrow windows, and readers of screens ---
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const VIEWS = ['overview', 'causes', 'timeline', 'timeline&at=1@0.001', 'trees', 'who', 'functions', 'iterations', 'messages', 'topology', 'flame', 'efficiency', 'coverage'];
+for (const colorScheme of ['light', 'dark']) {
+  const seen = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true, colorScheme });
+  for (const name of ['hybrid', 'turns']) {
+    const read = await open(name, '', seen);
+    await read.addScriptTag({ content: axe });
+    for (const view of VIEWS) {
+      await read.evaluate((v) => { location.hash = `#view=${v}`; }, view);
+      await read.waitForTimeout(60);
+      const { violations } = await read.evaluate(() => window.axe.run(document));
+      check(`axe has no complaint about ${view} of ${name}, ${colorScheme}`, violations.length === 0, violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 120)}`).join('; '));
+    }
+    await read.close();
+  }
+  await seen.close();
+}
+const small = await browser.newContext({ viewport: { width: 390, height: 800 }, bypassCSP: true });
+for (const name of ['hybrid', 'many', 'arranged']) {
+  const phone = await open(name, '', small);
+  for (const view of VIEWS) {
+    await phone.evaluate((v) => { location.hash = `#view=${v}`; }, view);
+    await phone.waitForTimeout(60);
+    const over = await phone.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    check(`390 pixels are enough for ${view} of ${name}`, over <= 0, `${over} more`);
+  }
+  await phone.close();
+}
+await small.close();
+await turns.close();
+
 // --- size ---
 /** What the page takes from one selection to the next, until it is drawn. */
 const timesOf = (page, hashes) => page.evaluate(async (all) => {
@@ -415,6 +518,7 @@ const largeBytes = readFileSync(pages.large).length;
 check('4,096 locations and 20 million events fit into 50 MB', largeBytes < 50e6, `${largeBytes}`);
 console.log(`20 million events: ${(largeBytes / 1e6).toFixed(1)} MB, ready after ${large.readyMs} ms`);
 console.log(`change of selection: ${await timesOf(large, ['#view=timeline', '#view=timeline&t=0.1-0.2', '#view=timeline&t=0.11-0.12',
+  '#view=timeline&order=delay', '#view=timeline&lanes=each', '#view=timeline&open=0', '#view=functions', '#view=iterations', '#view=messages',
   '#view=trees', '#view=trees&ranks=5', '#view=who', '#view=flame', '#view=topology', '#t=0.1-0.5', '#ranks=0-99', '#'])}`);
 check('nothing went wrong with them', large.problems.length === 0, large.problems.join('; '));
 await large.close();
@@ -424,14 +528,22 @@ check('4,100 ranks fit into 50 MB', bytes < 50e6, `${bytes}`);
 console.log(`4,100 ranks: ${(bytes / 1e6).toFixed(1)} MB, ready after ${many.readyMs} ms`);
 console.log(`change of selection: ${await timesOf(many, ['#view=trees', '#view=topology', '#ranks=0-99', '#view=trees&ranks=5', '#'])}`);
 await many.evaluate(() => { location.hash = '#'; });
-check('a cause has the pattern that it causes most of', (await text(many, '.causes tbody tr td:last-child')) === 'Wait at OpenMP barrier',
-  await text(many, '.causes tbody tr'));
+await many.evaluate(() => { location.hash = '#view=causes'; });
+check('a cause has the pattern that it causes most of', (await text(many, '.detail .links a')) === 'Wait at OpenMP barrier', await text(many, '.detail'));
 const columns = (await drawn(many, '#view=who')).filter(({ x, y, align }, i, all) => y < 20 && align === 'center'
   && all.findIndex((other) => other.x === x && other.y === y) === i);
 check('who waits for whom says of how much it knows', / 2\.0 % of all waiting/.test(await text(many, 'main')), await text(many, 'main p'));
 check('and takes shares of all waiting', (await many.locator('main tbody tr td:nth-child(4)').allInnerTexts()).join() === '2.0 %');
 check('it has a key', await many.locator('.key .ramp').count() === 1);
 columns.sort((a, b) => a.x - b.x);
+await many.evaluate(() => { location.hash = '#view=timeline'; });
+const lanesOfMany = (await drawn(many, '#view=timeline&order=waiting')).filter(({ x, words }) => x === 2 && words.length > 0);
+check('4,100 ranks share lanes with those that are alike', lanesOfMany.length > 0 && lanesOfMany.length <= 60, `${lanesOfMany.length}`);
+await many.evaluate(() => { location.hash = '#view=timeline&lanes=each'; });
+check('or have one each, to be scrolled', await many.locator('.scroller').evaluate((e) => e.scrollHeight / e.clientHeight) > 50);
+await many.locator('.scroller').evaluate((e) => { e.scrollTop = e.scrollHeight; });
+await many.waitForTimeout(200);
+check('down to the last', (await many.evaluate(() => window.drawn.slice(-200))).some(({ words }) => words === 'rank 4099'));
 check('names of columns do not overlap', columns.length > 4
   && columns.every((c, i) => i === 0 || c.x - c.width / 2 > columns[i - 1].x + columns[i - 1].width / 2), JSON.stringify(columns.slice(0, 3)));
 check('nothing went wrong with 4,100 ranks', many.problems.length === 0, many.problems.join('; '));

@@ -4,8 +4,10 @@
 // Delays by call path: their costs by rank, and when opened, their victims and advice.
 
 import { useMemo } from 'preact/hooks';
-import { percent } from '../format.js';
+import { colourOf } from '../colours.js';
+import { counted, percent, tailOf } from '../format.js';
 import { Bar, CodeName, Empty, Pick, Strip, WholeRunHint, useRun, useSelection } from '../parts.jsx';
+import { Table } from '../table.jsx';
 import { byRank, causesOf, filters, intervalsOf, spread, sumsOf } from '../sums.js';
 
 /** Delay costs of one call path by location within the selection; direct and indirect ones. */
@@ -82,49 +84,74 @@ function gainSentence(run, time, cost, { kind, gain, halved }) {
     : `${CHANGES[kind]}, the run would be ${amount} longer: others would be late then.`;
 }
 
+/** The function, and below it in grey what identifies the place. */
+function CodeCell({ path, samples }) {
+  const { run } = useRun();
+  const { file, line, region } = run.paths[path];
+  const where = file && !region.includes(file) ? `${tailOf(file, 48)}${line ? `:${line}` : ''}` : '';
+  return (
+    <>
+      <Pick change={{ path }} title={run.paths[path].name} class="code">
+        <i class="dot" style={{ background: colourOf(run.paths[path]) }} aria-hidden="true" />{run.placeName(path)}</Pick>
+      <small>{[where, samples !== null && counted(samples, 'sample')].filter(Boolean).join(' · ')}</small>
+    </>
+  );
+}
+
 export function CauseTable({ most }) {
   const { run, time } = useRun();
   const selected = useSelection();
   const causes = useMemo(() => causesOf(run, selected), [run, selected]);
   const whole = waitingOf(run);
   const keep = useMemo(() => filters(run, selected), [run, selected]);
+  const narrowed = selected.ranks !== null || selected.pattern !== null;
+  const rows = useMemo(() => causes.map((cause) => ({
+    ...cause, samples: samplesOf(run, cause.path), gain: narrowed ? null : gainOf(run, cause.path, cause.cost) })), [causes]);
   if (run.isOwn(selected.pattern)) return <Empty>Causes are not computed for user-defined patterns.</Empty>;
   if (causes.length === 0) return <Empty>No waits in this selection.</Empty>;
-  const narrowed = selected.ranks !== null || selected.pattern !== null;
-  const shown = causes.slice(0, most), gains = run.tables.gains.rows > 0 && !narrowed;
+  const largest = causes[0].cost, gains = run.tables.gains.rows > 0 && !narrowed;
+  const mostGained = rows.reduce((all, { gain }) => Math.max(all, gain?.gain ?? 0), 0);
+  const columns = [
+    { id: 'code', head: 'function', wide: true, value: (r) => run.place(r.path), cell: (r) => <CodeCell path={r.path} samples={r.samples} /> },
+    { id: 'cost', head: 'cost', number: true, title: 'the waiting time of others that it causes, directly and through further waits', value: (r) => r.cost,
+      cell: (r) => <Bar value={r.cost} whole={largest} text={time(r.cost)} /> },
+    { id: 'share', head: 'share', number: true, title: 'of all waiting of the run that start-up does not cause', cell: (r) => percent(r.cost, whole) },
+    ...(gains ? [{ id: 'gain', head: 'gain', number: true, title: 'how much shorter the run would be: see Causes', value: (r) => r.gain?.gain,
+      cell: (r) => r.gain && <Bar value={r.gain.gain} whole={mostGained} text={time(r.gain.gain)} kind="gain" /> }] : []),
+    { id: 'ranks', head: 'over ranks', cell: (r) => <OverRanks cause={r} keep={keep} /> },
+    { id: 'times', head: 'over time', cell: (r) => <OverTime path={r.path} /> },
+  ];
   return (
     <>
       <WholeRunHint what="The cost of delays" />
-      <table class="causes">
-        <thead><tr><th>function</th><th class="number">cost</th><th class="number" title="of all waiting of the run that start-up does not cause">share</th>{gains && <th class="number" title="how much shorter the run would be: see Causes">gain</th>}<th>over ranks</th><th>over time</th><th>pattern</th></tr></thead>
-        <tbody>
-          {shown.map((cause) => <CauseRow key={cause.path} cause={cause} whole={whole} largest={causes[0].cost} />)}
-        </tbody>
-      </table>
-      {causes.length > shown.length && (
-        <Pick change={{ view: 'causes' }}>and {causes.length - shown.length} other call paths</Pick>
-      )}
+      <Table class="causes" columns={columns} rows={rows} most={most} sorted="cost" rowKey={(r) => r.path}
+        words={most > 10 ? (r) => run.paths[r.path].name : null} rowClass={(r) => (selected.path === r.path ? 'selected' : '')} />
     </>
   );
+}
 
-  function CauseRow({ cause, whole: all, largest }) {
-    const ranks = useMemo(() => byRank(run, costsOf(run, cause.path, keep).by), [cause.path, keep]);
-    const times = useMemo(() => timeByInterval(run, cause.path), [cause.path]);
-    const { largest: top, variation } = spread(ranks);
-    const pattern = run.patterns.get(cause.pattern);
-    const samples = samplesOf(run, cause.path), gain = narrowed ? null : gainOf(run, cause.path, cause.cost);
-    return (
-      <tr class={selected.path === cause.path ? 'selected' : ''}>
-        <td><CodeName path={cause.path} />{samples !== null && <small> {samples} samples</small>}</td>
-        <td><Bar value={cause.cost} whole={largest} text={time(cause.cost)} /></td>
-        <td class="number">{percent(cause.cost, all)}</td>
-        {gains && <td class="number">{gain ? time(gain.gain) : ''}</td>}
-        <td><Strip values={ranks} label={`most on rank ${run.ranks[top]}${variation === null ? '' : `, coefficient of variation ${variation.toFixed(2)}`}`} /></td>
-        <td><Strip values={times} label="its time over the run" /></td>
-        <td><Pick change={{ pattern: cause.pattern }}>{pattern?.name ?? cause.pattern}</Pick></td>
-      </tr>
-    );
+function OverRanks({ cause, keep }) {
+  const { run } = useRun();
+  const ranks = useMemo(() => byRank(run, costsOf(run, cause.path, keep).by), [cause.path, keep]);
+  const { largest, variation } = spread(ranks);
+  return <Strip values={ranks} label={`most on rank ${run.ranks[largest]}${variation === null ? '' : `, coefficient of variation ${variation.toFixed(2)}`}`} />;
+}
+
+function OverTime({ path }) {
+  const { run } = useRun();
+  const times = useMemo(() => timeByInterval(run, path), [path]);
+  return <Strip values={times} label="its time over the run" />;
+}
+
+/** The patterns of the waits that a call path causes, with their costs, the largest first. */
+function patternsOf(run, path, keep) {
+  const { delays } = run.tables, costs = new Map();
+  for (let i = 0; i < delays.rows; ++i) {
+    const id = run.names[delays.pattern[i]];
+    if (delays.callpath[i] !== path || !keep.location(delays.location[i]) || !keep.pattern(id)) continue;
+    costs.set(id, (costs.get(id) ?? 0) + delays.short_s[i] + delays.long_s[i]);
   }
+  return [...costs].sort((a, b) => b[1] - a[1]);
 }
 
 /** Victims of one call path, joined over its locations. */
@@ -160,6 +187,7 @@ function CauseDetail({ path }) {
   const { distributions } = run.tables;
   const by = new Map([...costs.entries()].filter(([, s]) => s > 0));
   const narrowed = selected.ranks !== null || selected.pattern !== null;
+  const patterns = useMemo(() => patternsOf(run, path, keep), [path, keep]);
   const distribution = Array.from({ length: distributions.rows }, (_, i) => i)
     .find((i) => distributions.callpath[i] === path);
   const remedy = run.patterns.get(victims[0]?.pattern)?.remedy, gain = narrowed ? null : gainOf(run, path, short + long);
@@ -169,6 +197,8 @@ function CauseDetail({ path }) {
       <p class="hint">{run.paths[path].name}</p>
       <p>{narrowed ? 'In what is selected, it' : 'It'} cost others {time(short + long)}: {time(short)} directly, {time(long)} through further waits that these caused.
         It was late on {worst(run, time, by)}.</p>
+      <p class="links">As {patterns.slice(0, 4).map(([id, cost]) => (
+        <span key={id}><Pick change={{ pattern: id }}>{run.patterns.get(id)?.name ?? id}</Pick> {time(cost)}</span>))}</p>
       {distribution !== undefined && (
         <p>{narrowed && 'Of the whole run: '}Over those that share the work its load is: {run.name('distributions', 'shape', distribution)}. Over time its
           cost is: {run.name('distributions', 'course', distribution)}; it {run.name('distributions', 'movement', distribution)}.</p>

@@ -63,7 +63,7 @@ export function Flows({ pairs, whole }) {
   return (
     <figure class="flows">
       <figcaption>From causes to waits{shown < 0.999 * whole && `: the ${flows.length} largest, ${percent(shown, whole)} of them`}</figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label="From causes to waits, by call path; the table below has the same figures">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label="From causes to waits, by call path; the table below has the same figures">
         {flows.map((f) => (
           <path key={`${f.from} ${f.to}`} d={band(f, scale)} fill={colourOf(run.paths[f.from])} opacity="0.55">
             <title>{words(f)}</title></path>

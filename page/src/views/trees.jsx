@@ -118,19 +118,21 @@ function CallPane({ show, figure, search, exclusive }) {
   const own = useMemo(() => sumsOf(run, plain)[`${figure}ByPath`], [run, selected, figure]);
   const all = useMemo(() => inclusive(run, own), [own]);
   const whole = own.reduce((a, b) => a + b, 0), most = sizeOf(all);
-  const [closed, setClosed] = useState(new Set());
+  const costly = useMemo(() => costlyPath(run, all), [all]);
+  const [turned, setTurned] = useState(new Set());  // those that are not as they are by themselves
+  const isOpen = (id) => costly.has(id) !== turned.has(id);
   const found = search.trim().toLowerCase();
-  const rows = useMemo(() => listRows(run, all, closed, found), [all, closed, found]);
+  const rows = useMemo(() => listRows(run, all, isOpen, found), [all, costly, turned, found]);
   const toggle = (id) => {
-    const next = new Set(closed);
+    const next = new Set(turned);
     if (!next.delete(id)) next.add(id);
-    setClosed(next);
+    setTurned(next);
   };
   return (
     <ul role="tree" aria-label="Call paths">
       {rows.slice(0, MOST_ROWS).map(({ id, depth }) => {
         const path = run.paths[id];
-        const open = !closed.has(id);
+        const open = isOpen(id);
         const value = exclusive || (path.children.length > 0 && open && !found) ? own[id] : all[id];
         return (
           <Row key={id} depth={depth} share={most > 0 ? value / most : 0} text={show(value, whole, figure)}
@@ -148,8 +150,24 @@ function hasAny(run, all, id) {
   return all[id] !== 0 || run.paths[id].children.some((child) => hasAny(run, all, child));
 }
 
+/** What is open before anything was clicked: the way to where most is, and where the way forks, to each large part. */
+function costlyPath(run, all) {
+  const LARGE = 0.2;
+  const whole = run.roots.reduce((sum, id) => sum + Math.abs(all[id]), 0), open = new Set();
+  const visit = (ids) => {
+    const largest = ids.reduce((most, id) => (most === null || Math.abs(all[id]) > Math.abs(all[most]) ? id : most), null);
+    for (const id of ids) {
+      if (all[id] === 0 || (id !== largest && Math.abs(all[id]) < LARGE * whole) || open.size > MOST_ROWS) continue;
+      open.add(id);
+      visit(run.paths[id].children);
+    }
+  };
+  visit(run.roots);
+  return open;
+}
+
 /** What is open, or what is found; each level the largest first. */
-function listRows(run, all, closed, found) {
+function listRows(run, all, isOpen, found) {
   if (found) {
     return run.paths.filter((p) => named(p.region).toLowerCase().includes(found))
       .sort((a, b) => Math.abs(all[b.id]) - Math.abs(all[a.id])).map((p) => ({ id: p.id, depth: 0 }));
@@ -159,7 +177,7 @@ function listRows(run, all, closed, found) {
     for (const id of [...ids].sort((a, b) => Math.abs(all[b]) - Math.abs(all[a]))) {
       if (!(run.isDifference ? hasAny(run, all, id) : all[id] > 0)) continue;
       rows.push({ id, depth });
-      if (!closed.has(id) && depth < 200) visit(run.paths[id].children, depth + 1);
+      if (isOpen(id) && depth < 200) visit(run.paths[id].children, depth + 1);
     }
   };
   visit(run.roots, 0);

@@ -3,22 +3,19 @@
 
 // Causes and victims of waits: from causes to waits, between ranks and between call paths.
 
-import { useMemo, useRef, useState } from 'preact/hooks';
-import { warmText } from '../colours.js';
+import { useMemo } from 'preact/hooks';
 import { percent } from '../format.js';
-import { Canvas, CodeName, Empty, ink, useRun, useSelection } from '../parts.jsx';
-import { select } from '../select.js';
-import { filters, sizeOf } from '../sums.js';
+import { Matrix, blocksOf } from '../matrix.jsx';
+import { CodeName, Empty, useRun, useSelection } from '../parts.jsx';
+import { filters } from '../sums.js';
+import { Table } from '../table.jsx';
 import { Flows } from './flows.jsx';
-
-const MOST_CELLS = 128, SIDE = 460, LEFT = 60, TOP = 20;
 
 /** Victims of the selection, joined by ranks and by call paths. */
 function pairsOf(run, selection) {
   const { victims: v } = run.tables;
   const keep = filters(run, selection);
-  const blocks = Math.min(run.ranks.length, MOST_CELLS);
-  const block = new Map(run.ranks.map((rank, i) => [rank, Math.floor((i * blocks) / run.ranks.length)]));
+  const { blocks, block } = blocksOf(run);
   const ranks = new Float64Array(blocks * blocks);
   const paths = new Map();
   let whole = 0;
@@ -58,50 +55,8 @@ export function Who() {
   const { blocks, ranks, whole, paths } = useMemo(() => pairsOf(run, selected), [run, selected]);
   const { direct, indirect } = useMemo(() => partsOf(run, selected), [run, selected]);
   const covered = useMemo(() => run.tables.victims.time_s.reduce((a, b) => a + b, 0), [run]);
-  const canvas = useRef();
-  const [hover, setHover] = useState('');
-  const most = sizeOf(ranks);
   if (run.isOwn(selected.pattern)) return <Empty>Causes are not computed for user-defined patterns.</Empty>;
   if (paths.length === 0) return <Empty>No waits in this selection.</Empty>;
-  const membersOf = (at) => run.ranks.filter((_, i) => Math.floor((i * blocks) / run.ranks.length) === at);
-  const draw = (context) => {
-    const cell = (SIDE - LEFT) / blocks;
-    for (let from = 0; from < blocks; ++from) {
-      for (let to = 0; to < blocks; ++to) {
-        const share = most > 0 ? ranks[from * blocks + to] / most : 0;
-        context.fillStyle = share === 0 ? ink('hollow') : warmText(Math.sign(share) * 0.08 + 0.92 * share);
-        context.fillRect(LEFT + to * cell, TOP + from * cell, Math.max(1, cell - (cell > 6 ? 1 : 0)),
-                         Math.max(1, cell - (cell > 6 ? 1 : 0)));
-      }
-    }
-    context.fillStyle = ink('faint');
-    context.font = '11px system-ui';
-    const widest = context.measureText(`${run.ranks.at(-1)}`).width;
-    for (let at = 0; at < blocks; at += Math.ceil(14 / cell)) {
-      context.textAlign = 'right';
-      context.fillText(`rank ${membersOf(at)[0]}`, LEFT - 4, TOP + (at + 0.5) * cell + 4);
-    }
-    for (let at = 0; at < blocks; at += Math.ceil((widest + 8) / cell)) {
-      context.textAlign = 'center';
-      context.fillText(`${membersOf(at)[0]}`, LEFT + (at + 0.5) * cell, TOP - 6);
-    }
-  };
-  const cellAt = (event) => {
-    const box = canvas.current.getBoundingClientRect();
-    const cell = (SIDE - LEFT) / blocks;
-    const to = Math.floor((event.clientX - box.left - LEFT) / cell), from = Math.floor((event.clientY - box.top - TOP) / cell);
-    return from >= 0 && to >= 0 && from < blocks && to < blocks ? { from, to } : null;
-  };
-  const words = (members) => (members.length > 1 ? `ranks ${members[0]} to ${members.at(-1)}` : `rank ${members[0]}`);
-  const tell = (event) => {
-    const at = cellAt(event);
-    setHover(at ? `${words(membersOf(at.from))} made ${words(membersOf(at.to))} wait `
-      + `${time(ranks[at.from * blocks + at.to])}` : '');
-  };
-  const choose = (event) => {
-    const at = cellAt(event);
-    if (at) select({ ranks: [...new Set([...membersOf(at.from), ...membersOf(at.to)])].sort((a, b) => a - b) });
-  };
   return (
     <section>
       <p>Of the delay costs in what is selected, {time(direct)} are waits caused directly, {time(indirect)} further waits
@@ -112,25 +67,21 @@ export function Who() {
       <div class="columns">
         <section>
           <h2>Between ranks</h2>
-          <p class="hint">Rows: who was late; columns: who waited. <span class="key">{run.isDifference && <>{time(-most)} <i class="ramp cold turned" /> </>}
-            {time(0)} <i class="ramp" /> {time(most)}</span> {hover}</p>
-          <div style={{ width: `${SIDE}px`, maxWidth: '100%' }}>
-            <Canvas canvasRef={canvas} height={SIDE - LEFT + TOP + 4} draw={draw} watch={[ranks]} role="img"
-              aria-label="Who made whom wait, by rank" onPointerMove={tell} onClick={choose} /></div>
+          <Matrix blocks={blocks} values={ranks} label="Who made whom wait, by rank" words={(from, to, value) => `${from} made ${to} wait ${time(value)}`}
+            hint={(most) => <>Rows: who was late; columns: who waited. <span class="key">{run.isDifference && <>{time(-most)} <i class="ramp cold turned" /> </>}
+              {time(0)} <i class="ramp" /> {time(most)}</span></>} />
         </section>
         <section>
           <h2>Between call paths</h2>
           {!run.isDifference && <Flows pairs={paths} whole={whole} />}
-          <table>
-            <thead><tr><th>late</th><th>made wait</th><th class="number">time</th>{!run.isDifference && <th class="number" title="of all waiting of the run">share</th>}<th>pattern</th></tr></thead>
-            <tbody>
-              {paths.slice(0, 25).map((p) => (
-                <tr key={`${p.from} ${p.to} ${p.pattern}`}><td><CodeName path={p.from} /></td><td><CodeName path={p.to} /></td>
-                  <td class="number">{time(p.cost)}</td>{!run.isDifference && <td class="number">{percent(p.cost, run.waiting)}</td>}
-                  <td>{run.patterns.get(p.pattern)?.name ?? p.pattern}</td></tr>
-              ))}
-            </tbody>
-          </table>
+          <Table columns={[
+            { id: 'from', head: 'late', value: (p) => run.place(p.from), cell: (p) => <CodeName path={p.from} /> },
+            { id: 'to', head: 'made wait', value: (p) => run.place(p.to), cell: (p) => <CodeName path={p.to} /> },
+            { id: 'cost', head: 'time', number: true, value: (p) => p.cost, cell: (p) => time(p.cost) },
+            ...(run.isDifference ? [] : [{ id: 'share', head: 'share', number: true, title: 'of all waiting of the run', cell: (p) => percent(p.cost, run.waiting) }]),
+            { id: 'pattern', head: 'pattern', value: (p) => p.pattern, cell: (p) => run.patterns.get(p.pattern)?.name ?? p.pattern },
+          ]} rows={paths} most={25} sorted="cost" rowKey={(p) => `${p.from} ${p.to} ${p.pattern}`}
+            words={(p) => `${run.paths[p.from].name} ${run.paths[p.to].name} ${run.patterns.get(p.pattern)?.name}`} />
         </section>
       </div>
     </section>
