@@ -4,6 +4,7 @@
 // A raw record as it lies in memory, for those who go through a log's records inside the program.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,5 +41,29 @@ inline Record record_at(const std::byte* at) {
   return {header.time,  header.arg,  header.flags,
           header.words, header.kind, reinterpret_cast<const uint64_t*>(&header + 1)};
 }
+
+/// A record that its thread may still change, as it is now.
+class GrowingRecord {
+ public:
+  explicit GrowingRecord(const std::byte* at) {
+    auto* const words = reinterpret_cast<uint64_t*>(const_cast<std::byte*>(at));
+    for (size_t i = 0; i < 2; ++i) copy_[i] = load(words[i]);
+    const Record now = record_at(reinterpret_cast<const std::byte*>(copy_));
+    for (size_t i = 0; i < now.words && i < kWords; ++i) copy_[2 + i] = load(words[2 + i]);
+  }
+  /// Its first words.
+  Record record() const {
+    Record now = record_at(reinterpret_cast<const std::byte*>(copy_));
+    if (now.words > kWords) now.words = kWords;
+    return now;
+  }
+
+ private:
+  static constexpr uint8_t kWords = 8;
+  static uint64_t load(uint64_t& word) {
+    return std::atomic_ref<uint64_t>(word).load(std::memory_order_acquire);
+  }
+  uint64_t copy_[2 + kWords] = {};
+};
 
 }  // namespace culprit::fold

@@ -86,6 +86,25 @@ inline uint32_t fold_record(Folding& to, const Record& record, uint32_t notes) {
   return 0;
 }
 
+/// The record was not looked at before.
+inline void begin_record(Folding& to, const Record& record) {
+  if (to.state.notes != 0) return;
+  if (to.log.begin == 0) [[unlikely]]
+    begin_log(to, record.time);
+  ++to.log.records;
+  if (to.state.wanted.is_wanted) [[unlikely]]
+    see_wanted(to, record);
+}
+
+/// Only what an acquire of a mutex notes is final before the record is.
+void fold_growing(Folding& to, const std::byte* at) {
+  const GrowingRecord copy(at);
+  const Record record = copy.record();
+  if (record.kind != RawKind::omp_mutex_acquire) return;
+  begin_record(to, record);
+  to.state.notes = fold_record(to, record, to.state.notes);
+}
+
 constexpr bool is_structure(RawKind kind) {
   return kind == RawKind::pad || kind == RawKind::seal;
 }
@@ -137,8 +156,8 @@ ThreadFold ThreadFold::resume(std::span<std::byte> memory) {
 }
 
 bool ThreadFold::fold(uint64_t number, std::span<const std::byte> window, size_t end, bool grows,
-                      Transitions* transitions) {
-  Folding folding(region_, transitions);
+                      ChangeList* changes) {
+  Folding folding(region_, changes);
   FoldState& state = folding.state;
   if (number < state.window) return true;
   const Changing changing(folding.log);
@@ -157,20 +176,15 @@ bool ThreadFold::fold(uint64_t number, std::span<const std::byte> window, size_t
       at = next;
       continue;
     }
-    has_room = transitions == nullptr || transitions->has_room();
+    has_room = changes == nullptr || changes->has_room();
     if (!has_room) break;
     const bool is_final = !grows || next < end || !trace::may_grow(record.kind);
-    // Only what an acquire of a mutex notes is final before the record is.
-    if (!is_final && record.kind != RawKind::omp_mutex_acquire) break;
-    if (state.notes == 0) {
-      if (folding.log.begin == 0) [[unlikely]]
-        begin_log(folding, record.time);
-      ++folding.log.records;
-      if (state.wanted.is_wanted) [[unlikely]]
-        see_wanted(folding, record);
+    if (!is_final) {
+      fold_growing(folding, window.data() + at);
+      break;
     }
-    state.notes = fold_record(folding, record, state.notes);
-    if (!is_final) break;
+    begin_record(folding, record);
+    fold_record(folding, record, state.notes);
     state.notes = 0;
     at = next;
     if (state.wants_join && folding.log.records >= state.join_from) folding.join_rows();

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <span>
 
+#include "fold/change.h"
 #include "fold/rows.h"
-#include "fold/transitions.h"
 
 namespace culprit::fold {
 
@@ -33,9 +33,10 @@ class ThreadFold {
   /// Folds the records of window `number` of the log up to `end`, from where it had come before: a
   /// window may come in pieces, which end between records. `grows`: the last record before `end`
   /// may still change; what of it is final is folded, and the rest when it comes again. False if it
-  /// stopped because `transitions` is nearly full: take entries out and call it again.
+  /// stopped because `changes`, to which ends of stretches and held locks are added, is nearly
+  /// full: take entries out and call it again.
   bool fold(uint64_t number, std::span<const std::byte> window, size_t end, bool grows = false,
-            Transitions* transitions = nullptr);
+            ChangeList* changes = nullptr);
 
   const ProfileLog& log() const;
   /// The window that came last, and how many of its bytes are folded.

@@ -149,7 +149,19 @@ bool covers(const FoldedProcess& folded, const FileOfProfile& kept) {
   });
 }
 
-/// If all records are there, they tell who is to blame for idle threads: the rows are the same.
+fold::CrewSums sums_of(const trace::ProfileBlame& blame) {
+  static_assert(trace::ProfileBlame::kReasons == fold::kNobodies);
+  constexpr unsigned kUnit = fold::kPotentialShift - trace::kProfileBlameShift;
+  fold::CrewSums sums;
+  sums.idle_ticks = blame.idle;
+  for (size_t i = 0; i < fold::kNobodies; ++i) sums.nobody_ticks[i] = blame.nobody[i];
+  sums.earned = fold::Wide{blame.earned} << kUnit;
+  sums.handed = fold::Wide{blame.handed} << kUnit;
+  return sums;
+}
+
+/// If all records are there, they tell who is to blame for idle threads, of all their time: the
+/// rows are the same.
 FoldedProcess with_blame(const RawProcessFolder& raw) {
   if (raw.process.whole_end == 0) {
     FoldedProcess whole = fold_process(raw);
@@ -157,7 +169,8 @@ FoldedProcess with_blame(const RawProcessFolder& raw) {
         read_profile(raw.folder, raw.process.start_ticks).value_or(FileOfProfile());
     if (!whole.logs.empty() && covers(whole, kept)) return whole;
   }
-  return {profiles_of(raw).logs, {}};
+  FileOfProfile profile = profiles_of(raw);
+  return {std::move(profile.logs), sums_of(profile.blame)};
 }
 
 /// Why nobody worked; the runtime's own share, while it handed out tasks, counts as another reason.

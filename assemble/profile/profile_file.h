@@ -25,7 +25,9 @@ struct LogProfile {
 
 struct FileOfProfile {
   std::vector<LogProfile> logs;  ///< in the order of the file; each log once, and never empty
-  bool cut = false;              ///< there should be more
+  trace::ProfileBlame blame =
+      {};            ///< what the idle time of all of them came to; nothing: not known
+  bool cut = false;  ///< there should be more
 };
 
 /// Rows that refer to what is not there become rows of kind `root` without figures.

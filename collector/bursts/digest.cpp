@@ -14,13 +14,12 @@
 #include <cstdio>
 #include <cstring>
 
+#include "collector/bursts/cuts.h"
 #include "collector/bursts/node_page.h"
-#include "collector/bursts/profile_file.h"
 #include "collector/process/process_record.h"
 #include "collector/process/system_file.h"
 #include "fold/carry.h"
 #include "fold/preamble.h"
-#include "fold/thread_fold.h"
 #include "trace/raw/profile.h"
 
 namespace culprit::collector {
@@ -48,25 +47,32 @@ size_t bytes_of(const RawHeader& header) {
 
 }  // namespace
 
-void Digest::begin(const char* folder, uint32_t number, uint64_t start_ticks) {
+void Digest::begin(const char* folder, uint32_t number, uint64_t start_ticks, const char* records,
+                   size_t bytes, const std::atomic<bool>& busy, const uint64_t& last_time) {
   folder_ = folder;
   number_ = number;
   start_ticks_ = start_ticks;
   store_.begin(folder, number, start_ticks);
   state_ = static_cast<State*>(map_memory(sizeof(State)));
-  profile_bytes_ = trace::profile_quota(number);
-  profile_ = map_memory(profile_bytes_);
-  if (profile_ == nullptr) return;
-  fold::ThreadFold::begin({static_cast<std::byte*>(profile_), profile_bytes_}, number, start_ticks);
+  fold_ = LogFold::make(number, start_ticks, busy, last_time);
+  if (fold_ == nullptr) return;
+  fold_->begin_window(records, bytes, 0);
+  is_cut_ = cuts::add(*fold_);
 }
 
 /// The log ends: nothing goes on from its state.
 void Digest::end() {
   if (state_was_shown_) unlink(path_of("carry."));
   unmap_memory(state_, sizeof(State));
-  unmap_memory(profile_, profile_bytes_);
   state_ = nullptr;
-  profile_ = nullptr;
+  if (fold_ == nullptr) return;
+  fold_->close(last_time_);
+  if (is_cut_) {
+    fold_->release();
+  } else {
+    fold_->destroy();
+  }
+  fold_ = nullptr;
 }
 
 /// `file` ends in a dot, and the log's number follows; or it is the whole name.
@@ -92,41 +98,21 @@ void Digest::show_state() {
   state_ = static_cast<State*>(mapped.memory);
 }
 
-namespace {
-
-/// Pages of zeros stay as they are, so that the file's remain untouched.
-void copy_pages(const void* from, void* to, size_t bytes) {
-  constexpr size_t kWords = trace::kProfilePage / sizeof(uint64_t);
-  const auto* source = static_cast<const uint64_t*>(from);
-  auto* target = static_cast<uint64_t*>(to);
-  for (size_t page = 0; page < bytes / trace::kProfilePage; ++page) {
-    const uint64_t* const words = source + page * kWords;
-    uint64_t any = 0;
-    for (size_t i = 0; i < kWords; ++i) any |= words[i];
-    if (any != 0) memcpy(target + page * kWords, words, trace::kProfilePage);
-  }
-}
-
-}  // namespace
-
 /// The same for the profile. Until the log's second window is full, its records say as much.
 void Digest::show_profile() {
-  if (profile_was_shown_ || profile_ == nullptr) return;
-  profile_was_shown_ = true;
-  void* const shown =
-      profile_file::take(path_of(trace::kProfileFile), start_ticks_, profile_bytes_);
-  if (shown == nullptr) return;
-  copy_pages(profile_, shown, profile_bytes_);
-  unmap_memory(profile_, profile_bytes_);
-  profile_ = shown;
+  if (fold_ != nullptr) fold_->show(path_of(trace::kProfileFile), start_ticks_);
 }
 
-void Digest::fold(uint64_t window, const char* records, size_t used) {
-  if (profile_ == nullptr) return;
+/// Where lists are full and no cut can be made, the next slice is the time for it; behind the last
+/// one there is none.
+void Digest::fold(size_t used, bool is_all) {
+  if (fold_ == nullptr) return;
   const uint64_t begin = now(), cpu_begin = own_cpu_ns();
-  const auto* const bytes = reinterpret_cast<const std::byte*>(records);
-  fold::ThreadFold::resume({static_cast<std::byte*>(profile_), profile_bytes_})
-      .fold(window, {bytes, used}, used);
+  bool is_folded = fold_->fold(used);
+  if (!is_folded || cuts::is_due(*fold_)) {
+    while (cuts::make(*fold_) && !is_folded) is_folded = fold_->fold(used);
+  }
+  if (!is_folded && is_all) fold_->fold_anyway(used);
   const uint64_t end = now();
   account_.add_records(end, own_cpu_ns() - cpu_begin, used > folded_ ? used - folded_ : 0);
   folded_ = used;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "collector/bursts/governor.h"
+#include "collector/bursts/log_fold.h"
 #include "collector/bursts/moments.h"
 #include "collector/bursts/store.h"
 
@@ -23,11 +24,27 @@ inline constexpr uint32_t kSlice = uint32_t{64} << 10;
 class Digest {
  public:
   /// For log `number` of the process whose files are in `folder`, and which began at `start_ticks`.
-  void begin(const char* folder, uint32_t number, uint64_t start_ticks);
+  /// Its first window is `records`, of `bytes`; `busy`, `last_time`: the log's.
+  void begin(const char* folder, uint32_t number, uint64_t start_ticks, const char* records,
+             size_t bytes, const std::atomic<bool>& busy, const uint64_t& last_time);
+  /// After finish(), instead of release().
   void end();
 
-  /// Folds the window's first `used` bytes, as far as they are not folded yet.
-  void fold(uint64_t window, const char* records, size_t used);
+  // A thread that cuts reads other threads' windows: these may not change, but for records that are
+  // added, unless hold() or try_hold() has succeeded, until release().
+  bool try_hold() { return fold_ == nullptr || fold_->try_hold(); }
+  bool hold() { return fold_ == nullptr || fold_->hold(); }
+  void release() {
+    if (fold_ != nullptr) fold_->release();
+  }
+
+  /// The window that is filled from now on. Not while another thread may read it.
+  void begin_window(const char* records, size_t bytes, uint64_t number) {
+    if (fold_ != nullptr) fold_->begin_window(records, bytes, number);
+  }
+  /// Folds the window's first `used` bytes, as far as they are not folded yet. `is_all`: no others
+  /// follow in this window.
+  void fold(size_t used, bool is_all);
 
   /// All records of a window, the newest of which is of `last_time`. If the whole part is over,
   /// `is_kept` says whether events.<n> has them. May be called again for the same window.
@@ -61,12 +78,11 @@ class Digest {
   struct State;
   State* state_ = nullptr;        ///< nullptr: there was no memory
   bool state_was_shown_ = false;  ///< it is in a file, if one could be mapped
-  void* profile_ = nullptr;       ///< the log's region of the profile; nullptr: there was no memory
-  size_t profile_bytes_ = 0;
-  bool profile_was_shown_ = false;  ///< likewise
-  size_t carried_ = 0;              ///< bytes of the window over which the state was carried
-  uint64_t finished_ = 0;           ///< windows that were
-  uint64_t last_time_ = 0;          ///< of the windows before
+  LogFold* fold_ = nullptr;       ///< nullptr: there was no memory
+  bool is_cut_ = false;           ///< cuts have it, and destroy it
+  size_t carried_ = 0;            ///< bytes of the window over which the state was carried
+  uint64_t finished_ = 0;         ///< windows that were
+  uint64_t last_time_ = 0;        ///< of the windows before
   const char* folder_ = nullptr;
   uint32_t number_ = 0;
   uint64_t start_ticks_ = 0;

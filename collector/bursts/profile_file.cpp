@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The first page is mapped by itself, and regions where the file's `used` says, so that threads
+// take them without knowing of each other.
 #include "collector/bursts/profile_file.h"
 
 #include <sys/statvfs.h>
@@ -50,6 +52,23 @@ void* take(const char* path, uint64_t start_ticks, size_t bytes) {
   if (file == nullptr || !has_room(path, bytes)) return nullptr;
   const uint64_t at = std::atomic_ref<uint64_t>(file->used).fetch_add(bytes);
   return map_file(path, bytes, at).memory;
+}
+
+bool is_there() {
+  return g_head.load(std::memory_order_relaxed) != nullptr;
+}
+
+void show(const trace::ProfileBlame& blame) {
+  ProfileFile* const file = g_head.load(std::memory_order_acquire);
+  if (file == nullptr) return;
+  const std::atomic_ref<uint64_t> version(file->blame.version);
+  const uint64_t before = version.load(std::memory_order_relaxed);
+  version.store(before + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  trace::ProfileBlame next = blame;
+  next.version = before + 1;
+  file->blame = next;
+  version.store(before + 2, std::memory_order_release);
 }
 
 void forget() {

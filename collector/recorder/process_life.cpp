@@ -19,6 +19,7 @@
 #include <cstdio>
 
 #include "base/launch/launchers.h"
+#include "collector/bursts/cuts.h"
 #include "collector/bursts/governor.h"
 #include "collector/bursts/node_page.h"
 #include "collector/bursts/profile_file.h"
@@ -135,6 +136,7 @@ void in_forked_child() {
   if (mode == Mode::active && g_only_threads.load(std::memory_order_relaxed)) {
     registry::forget_logs();
     forget_core_use();
+    cuts::forget();
     profile_file::forget();
     governor::forget();
     g_record = nullptr;
@@ -168,6 +170,7 @@ bool set_up() {
   g_record = create_process_record(g_folder, g_load);
   if (g_record == nullptr) return false;
   node::begin(wishes.experiment, *g_record);
+  cuts::begin(g_folder, g_record->start_ticks);
   registry::begin(g_folder);
   g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
   warm_up_unwinder();
@@ -257,6 +260,7 @@ void end() {
     log->put(time, raw::process_end{});
     Recorder::end_window(*log);
   }
+  cuts::finish(time);
   tally(&trace::RawProcess::dropped_records, LogFile::write_all());
   take_snapshot(Moment::exit, time);
   g_mode.compare_exchange_strong(expected, Mode::ended);

@@ -102,7 +102,7 @@ bool ThreadLog::Impl::lengthen(unsigned words) {
 bool ThreadLog::Impl::append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                              Words words) {
   if (time < last_time) time = last_time;
-  last_time = time;
+  set_last_time(time);
   // A rest of 8 bytes could hold no pad, so the end is left to the careful way.
   if (used + record_bytes(words.all()) + sizeof(RawHeader) > stop) [[unlikely]] {
     return append_at_end(kind, time, flags, arg, words);
@@ -123,7 +123,7 @@ inline bool ThreadLog::Impl::note(RawKind kind, raw::Place moment, uint64_t time
   const uint64_t ticks = time - header->time;
   const bool in_order = half == 0 || static_cast<uint32_t>(last) != 0;
   if (!in_order || ticks > UINT32_MAX || static_cast<uint32_t>(last >> shift) != 0) return false;
-  last_time = time;
+  set_last_time(time);
   std::atomic_ref<uint64_t>(last).store(last | ticks << shift, std::memory_order_release);
   return true;
 }
@@ -142,7 +142,7 @@ bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags,
   if (!next_window()) return drop();
   store(kind, time, flags, arg, words);
   store(RawKind::tool_begin, begin > time ? begin : time, 0, 0, {});
-  last_time = now();
+  set_last_time(now());
   store(RawKind::tool_end, last_time, 0, 0, {});
   return true;
 }

@@ -56,13 +56,13 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   uint32_t used = 0;  ///< bytes of the window in use; all of it when there is no window (broken)
   uint32_t capacity = trace::kRawWindow;             ///< bytes of the window
   uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's checksum belongs
-  uint32_t stop = limit;  ///< a record that would cross this takes the slow path: the limit, the
-                          ///< end of a slice that is to be folded, or the point at which a window
-                          ///< in memory is to be written
-  uint32_t newest = 0;    ///< offset in the window of the newest record
-  bool grows = false;     ///< the newest record may still grow, so it is not in `sum`
-  uint64_t sum = 0;       ///< raw_sum of the window's records
-  uint64_t last_time = 0;
+  uint32_t stop = limit;    ///< a record that would cross this takes the slow path: the limit, the
+                            ///< end of a slice that is to be folded, or the point at which a window
+                            ///< in memory is to be written
+  uint32_t newest = 0;      ///< offset in the window of the newest record
+  bool grows = false;       ///< the newest record may still grow, so it is not in `sum`
+  uint64_t sum = 0;         ///< raw_sum of the window's records
+  uint64_t last_time = 0;   ///< others read it
   bool scratch = false;     ///< without files: its drops do not count
   uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
   uint64_t retry_at = 0;    ///< earliest time of the next try, by the coarse clock
@@ -87,8 +87,9 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   bool rest();
   /// Recorder::end_window.
   void end_window();
-  /// Releases everything.
-  void close();
+  /// Releases everything. False, and nothing happens, if another thread reads the window and does
+  /// not go on.
+  bool close();
 
   bool append(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
   /// The same, of its fields; `rest`: the words that follow them.
@@ -146,6 +147,9 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   bool describe(const python::Frame& frame, uint32_t number);
   void say_unknown_python();
   void release_python();
+  void set_last_time(uint64_t time) {
+    std::atomic_ref<uint64_t>(last_time).store(time, std::memory_order_relaxed);
+  }
   bool append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
   void store(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg, Words words);
   void finish_newest();

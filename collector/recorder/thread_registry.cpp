@@ -295,8 +295,7 @@ void Recorder::end_window(ThreadLog& log) {
 }
 
 void Recorder::destroy(ThreadLog* log) {
-  if (log == nullptr) return;
-  log->impl_->close();
+  if (log == nullptr || !log->impl_->close()) return;
   unmap_memory(log, sizeof(Storage));  // the log is the storage's first member
 }
 

@@ -67,7 +67,7 @@ void ThreadLog::Impl::open(const char* folder, uint32_t number) {
   limit = capacity - trace::kRawSealBytes;
   take_first_window();
   file.open(folder, number, capacity, start_ticks());
-  digest.begin(folder, number, start_ticks());
+  digest.begin(folder, number, start_ticks(), file.window(), limit, busy, last_time);
   begin_window(true);
 }
 
@@ -83,7 +83,7 @@ void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
   take_first_window();
   scratch = false;
   file.settle(folder, number, used, start_ticks());
-  digest.begin(folder, number, start_ticks());
+  digest.begin(folder, number, start_ticks(), file.window(), limit, busy, last_time);
   begin_window(true);
 }
 
@@ -99,7 +99,8 @@ void ThreadLog::Impl::end_window() {
   if (node::whole_part_is_over()) next_window();
 }
 
-void ThreadLog::Impl::close() {
+bool ThreadLog::Impl::close() {
+  if (!digest.hold()) return false;
   memo.release();
   paths.release();
   release_python();
@@ -116,6 +117,7 @@ void ThreadLog::Impl::close() {
     node::give_back(drops ? capacity : capacity - used);
   }
   used = capacity;
+  return true;
 }
 
 /// A step is over, but the window may not be: then a record of this length has a place in it.
@@ -123,16 +125,19 @@ bool ThreadLog::Impl::ends_step(uint32_t bytes) {
   const KeepErrno keep;
   if (grows) finish_newest();
   file.write_behind();
-  digest.fold(file.number_of_window(), file.window(), used);
+  if (digest.try_hold()) {
+    digest.fold(used, false);
+    digest.release();
+  }
   if (file.drops() && used >= kSlice / 2 && !Digest::goes_on(last_time)) return false;
   begin_step();
   return used + bytes + sizeof(RawHeader) <= limit;
 }
 
-/// What is to be kept of the window besides its place in the log.
+/// What is to be kept of the window besides its place in the log. The digest is held.
 void ThreadLog::Impl::digest_window() {
   if (grows) finish_newest();
-  digest.fold(file.number_of_window(), file.window(), used);
+  digest.fold(used, true);
   digest.finish(file.number_of_window(), file.window(), used, last_time, !file.drops());
 }
 
@@ -193,7 +198,11 @@ bool ThreadLog::Impl::next_window() {
   if (file.window() == nullptr || scratch) return false;
   const KeepErrno keep;
   if (retry_wait != 0 && coarse_now() < retry_at) return false;
-  if (!turn_over()) {
+  if (!digest.hold()) return false;  // soon there is room again
+  const bool has_turned = turn_over();
+  digest.begin_window(file.window(), limit, file.number_of_window());
+  digest.release();
+  if (!has_turned) {
     used = limit;
     put_off_retry();
     return false;

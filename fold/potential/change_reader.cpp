@@ -25,15 +25,6 @@ uint32_t region_of(uint64_t number) {
   return static_cast<uint32_t>(number);
 }
 
-/// Tests for messages count as MPI: all of the time if the thread did little else, or else as much
-/// of it as they took, at its end.
-void see_tests(uint64_t time, const raw::mpi_tests& tests, ChangeList& list) {
-  if (tests.until <= time) return;
-  const uint64_t all = tests.until - time, inside = std::min(tests.inside, all);
-  list.add(inside >= all - inside ? time : tests.until - inside, ChangeKind::mpi_entered);
-  list.add(tests.until, ChangeKind::mpi_left);
-}
-
 }  // namespace
 
 void ChangeReader::see(const Record& record, ChangeList& list) {
@@ -44,7 +35,9 @@ void ChangeReader::see(const Record& record, ChangeList& list) {
     case RawKind::mpi_leave:
       return list.add(time, ChangeKind::mpi_left);
     case RawKind::mpi_tests:
-      return see_tests(time, record.as<raw::mpi_tests>(), list);
+      see_tests(record, true, list);
+      notes_ = 0;
+      return;
     case RawKind::omp_parallel_begin:
     case RawKind::omp_parallel_end:
     case RawKind::omp_implicit_begin:
@@ -163,32 +156,63 @@ void ChangeReader::see_task(const Record& record, ChangeList& list) {
 }
 
 void ChangeReader::see_mutex(const Record& record, ChangeList& list) {
-  const uint64_t time = record.time;
-  if (record.kind != RawKind::omp_mutex_acquire) {
-    const bool released = record.kind == RawKind::omp_mutex_released;
-    return list.add(time, released ? ChangeKind::lock_released : ChangeKind::lock_acquired,
-                    folded(record.w[0]));
+  if (record.kind == RawKind::omp_mutex_acquire) {
+    see_acquire(record, list);
+    notes_ = 0;
+    return;
   }
+  const bool released = record.kind == RawKind::omp_mutex_released;
+  list.add(record.time, released ? ChangeKind::lock_released : ChangeKind::lock_acquired,
+           folded(record.w[0]));
+}
+
+void ChangeReader::see_acquire(const Record& record, ChangeList& list) {
+  const uint64_t time = record.time;
   const auto wanted = record.as<raw::omp_mutex_acquire>();
   const bool may_wait = wanted.kind != kTestLock && wanted.kind != kTestNestLock;
-  if (may_wait) {
+  if (notes_ < 1 && may_wait) {
     const bool turn = wanted.kind == kOrdered;
     list.add(time, turn ? ChangeKind::turn_wanted : ChangeKind::lock_wanted, folded(wanted.mutex));
   }
-  if (wanted.acquired_after == 0) return;
-  list.add(time + wanted.acquired_after, ChangeKind::lock_acquired, folded(wanted.mutex));
-  if (wanted.released_after == 0) return;
-  list.add(time + wanted.released_after, ChangeKind::lock_released, folded(wanted.mutex));
+  if (wanted.acquired_after != 0 && notes_ < 2) {
+    list.add(time + wanted.acquired_after, ChangeKind::lock_acquired, folded(wanted.mutex));
+  }
+  const bool is_released = wanted.acquired_after != 0 && wanted.released_after != 0;
+  if (is_released && notes_ < 3) {
+    list.add(time + wanted.released_after, ChangeKind::lock_released, folded(wanted.mutex));
+  }
+  notes_ = is_released ? 3 : wanted.acquired_after != 0 ? 2 : 1;
 }
 
-size_t ChangeReader::see_all(std::span<const std::byte> records, ChangeList& list) {
+/// Tests for messages count as MPI: all of the time if the thread did little else, or else as much
+/// of it as they took, at its end.
+void ChangeReader::see_tests(const Record& record, bool is_final, ChangeList& list) {
+  const uint64_t time = record.time;
+  const auto tests = record.as<raw::mpi_tests>();
+  if (tests.until <= time) return;
+  const uint64_t all = tests.until - time, inside = std::min(tests.inside, all);
+  const bool little_else = inside >= all - inside;
+  if (notes_ == 0 && (little_else || is_final)) {
+    list.add(little_else ? time : tests.until - inside, ChangeKind::mpi_entered);
+    notes_ = 1;
+  }
+  if (is_final) list.add(tests.until, ChangeKind::mpi_left);
+}
+
+size_t ChangeReader::see_all(std::span<const std::byte> records, bool grows, ChangeList& list) {
   size_t at = 0;
   while (at + sizeof(trace::RawHeader) <= records.size() && list.has_room()) {
     const Record record = record_at(records.data() + at);
-    const size_t bytes = sizeof(trace::RawHeader) + record.words * sizeof(uint64_t);
-    if (record.kind == RawKind::none || at + bytes > records.size()) break;
+    const size_t next = at + sizeof(trace::RawHeader) + record.words * sizeof(uint64_t);
+    if (record.kind == RawKind::none || next > records.size()) break;
+    if (grows && next == records.size() && trace::may_grow(record.kind)) {
+      const GrowingRecord copy(records.data() + at);
+      if (record.kind == RawKind::omp_mutex_acquire) see_acquire(copy.record(), list);
+      if (record.kind == RawKind::mpi_tests) see_tests(copy.record(), false, list);
+      break;
+    }
     if (record.words >= trace::facts_of(record.kind).words) see(record, list);
-    at += bytes;
+    at = next;
   }
   return at;
 }

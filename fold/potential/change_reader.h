@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fold/potential/change.h"
+#include "fold/change.h"
 #include "fold/record.h"
 
 namespace culprit::fold {
@@ -22,8 +22,9 @@ class ChangeReader {
   void see(const Record& record, ChangeList& list);
   /// The records of a window, or of a part that begins and ends between records. Returns how many
   /// bytes it read: it stops before a record for which the list may lack room, and where the log
-  /// ends.
-  size_t see_all(std::span<const std::byte> records, ChangeList& list);
+  /// ends. `grows`: the last record may still change; what of it is final is listed, and the rest
+  /// when it comes again.
+  size_t see_all(std::span<const std::byte> records, bool grows, ChangeList& list);
 
  private:
   /// Regions of one thread alone: nobody waits there, so nothing of them is listed.
@@ -53,9 +54,12 @@ class ChangeReader {
                 ChangeList& list);
   void see_task(const Record& record, ChangeList& list);
   void see_mutex(const Record& record, ChangeList& list);
+  void see_acquire(const Record& record, ChangeList& list);
+  void see_tests(const Record& record, bool is_final, ChangeList& list);
 
   Lone lone_;
   bool in_sync_;        ///< in a barrier or a taskwait whose begin was recorded
+  uint32_t notes_;      ///< of the record at hand, which grows: moments that are listed
   uint64_t last_task_;  ///< that it created
 };
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fold/potential/change.h"
+#include "fold/change.h"
 #include "fold/potential/merge.h"
 #include "fold/potential/potential.h"
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Both tables are hashed, and a few places behind the first are looked at.
 #include "fold/potential/locks.h"
 
 namespace culprit::fold {
@@ -43,6 +44,20 @@ void Locks::earn(uint32_t holder, uint32_t acquired, uint32_t released, uint64_t
     return;
   }
   other_ += ticks;
+}
+
+void Locks::rename_rows(uint32_t thread, const RowNumbers& numbers) {
+  const auto rename = [&](uint32_t& row) {
+    if (row < numbers.count) row = numbers.of[row];
+  };
+  for (Lock& lock : locks_) {
+    if (lock.holder == link_to(thread)) rename(lock.acquired_at);
+  }
+  for (LockBlame& blame : blames_) {
+    if (blame.times == 0 || blame.holder != thread) continue;
+    rename(blame.acquired);
+    rename(blame.released);
+  }
 }
 
 }  // namespace culprit::fold

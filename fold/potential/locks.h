@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fold/change.h"
 #include "fold/potential/link.h"
 
 namespace culprit::fold {
@@ -53,6 +54,8 @@ class Locks {
   /// The lock, known from now on; nullptr if all places near are taken by locks that are wanted.
   Lock* at(uint64_t mutex);
   void earn(uint32_t holder, uint32_t acquired, uint32_t released, uint64_t ticks);
+  /// The rows of a thread have new numbers.
+  void rename_rows(uint32_t thread, const RowNumbers& numbers);
 
   const std::array<LockBlame, kBlames>& blames() const { return blames_; }
   uint64_t other_ticks() const { return other_; }  ///< there was no room for its holder's places

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fold/potential/change.h"
+#include "fold/change.h"
 
 namespace culprit::fold {
 

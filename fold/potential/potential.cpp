@@ -48,6 +48,11 @@ void Potential::apply(const Change& change) {
   if (change.kind() == ChangeKind::stretch_ended) {
     return give_out(thread, static_cast<uint32_t>(change.about()));
   }
+  if (change.kind() == ChangeKind::held) {
+    thread.held_row = static_cast<uint32_t>(change.about());
+    thread.held_until = time_;
+    return;
+  }
   if (!thread.alive) {
     thread.alive = true;
     threads_used_ = std::max(threads_used_, number + 1);
@@ -199,6 +204,22 @@ void Potential::finish(uint64_t time) {
     settle(number);
     give_out(thread, thread.row);
   }
+}
+
+uint64_t Potential::kept_out_ticks() const {
+  uint64_t ticks = 0;
+  for (uint32_t number = 0; number < threads_used_; ++number) {
+    ticks += threads_[number].kept_out_ticks;
+  }
+  return ticks;
+}
+
+void Potential::rename_rows(uint32_t number, const RowNumbers& numbers) {
+  TeamThread& thread = threads_[number];
+  for (uint32_t* row : {&thread.row, &thread.held_row}) {
+    if (*row < numbers.count) *row = numbers.of[*row];
+  }
+  locks_.rename_rows(number, numbers);
 }
 
 CrewSums Potential::sums() const {

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <span>
 
-#include "fold/potential/change.h"
+#include "fold/change.h"
 #include "fold/potential/crew.h"
 #include "fold/potential/ledger.h"
 #include "fold/potential/locks.h"
@@ -56,6 +56,10 @@ class Potential {
   Wide early_blame(uint32_t thread) const { return threads_[thread].early; }
   /// Ticks that a thread waited for others' locks.
   uint64_t kept_out_ticks(uint32_t thread) const { return threads_[thread].kept_out_ticks; }
+  /// The same of all threads.
+  uint64_t kept_out_ticks() const;
+  /// A thread's rows have new numbers.
+  void rename_rows(uint32_t thread, const RowNumbers& numbers);
 
  private:
   static constexpr uint32_t kCrews = 64, kTeams = 1024, kTasks = 4096;

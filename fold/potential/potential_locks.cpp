@@ -94,7 +94,12 @@ Link Potential::next_after(uint32_t releaser, uint64_t mutex) const {
 
 /// Whoever releases it has made the others wait: mostly its holder.
 void Potential::end_holding(Lock& lock, uint32_t releaser) {
-  locks_.earn(releaser, lock.acquired_at, threads_[releaser].row, lock.waited - lock.at_begin);
+  TeamThread& thread = threads_[releaser];
+  const uint64_t ticks = lock.waited - lock.at_begin;
+  locks_.earn(releaser, lock.acquired_at, thread.row, ticks);
+  if (thread.held_row != 0 && thread.held_until == time_) {
+    thread.ledger.add(thread.held_row, Wide{ticks} << kPotentialShift);
+  }
   lock.last = lock.holder;
   lock.holder = 0;
   lock.at_begin = lock.waited;

@@ -56,8 +56,10 @@ struct TeamThread {
   bool for_one_team = false;  ///< made for it, and ended with it
   bool in_mpi = false;
   bool in_device = false;
-  bool kept_out = false;            ///< another thread holds the lock that it wants
-  uint32_t row = 0;                 ///< of the last stretch
+  bool kept_out = false;  ///< another thread holds the lock that it wants
+  uint32_t row = 0;       ///< of the last stretch
+  uint32_t held_row = 0;  ///< of the lock that it releases at `held_until`
+  uint64_t held_until = 0;
   uint64_t mutex = 0;               ///< that it wants; 0: none
   Link next_wanting = 0;            ///< who wants the same
   Link turn_after = 0;              ///< whose turn came after its own last time

@@ -20,11 +20,11 @@ Rows rows_in(std::byte* region, const RegionLayout& layout) {
 
 }  // namespace
 
-Folding::Folding(std::byte* region, Transitions* to)
+Folding::Folding(std::byte* region, ChangeList* to)
     : log(*at<ProfileLog>(region, 0)),
       state(*at<FoldState>(region, RegionLayout(log.bytes).state_at)),
       rows(rows_in(region, RegionLayout(log.bytes))),
-      transitions(to),
+      changes(to),
       next_(at<NextStretch>(region, RegionLayout(log.bytes).next_at)),
       paths_(at<PathSlot>(region, RegionLayout(log.bytes).paths_at)),
       path_slots_(RegionLayout(log.bytes).path_slots) {}
@@ -88,13 +88,6 @@ void Folding::take_tool_ticks(uint64_t end) {
 
 void Folding::sample(uint64_t time, uint32_t path, uint32_t weight) {
   log.samples += weight;
-  if (transitions != nullptr) {
-    transitions->add({.time = time,
-                      .row = frame_of(path),
-                      .state = now(),
-                      .sample = true,
-                      .weight = static_cast<uint16_t>(std::min<uint32_t>(weight, UINT16_MAX))});
-  }
   const uint32_t row = frame_of(path);
   for (uint32_t i = 0; i < state.pending_count; ++i) {
     if (state.pending[i].row != row) continue;

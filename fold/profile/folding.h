@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fold/change.h"
 #include "fold/profile/fold_state.h"
 #include "fold/rows.h"
-#include "fold/transitions.h"
 
 namespace culprit::fold {
 
@@ -28,7 +28,8 @@ constexpr bool is_waiting(ProfileState state) {
 
 class Folding {
  public:
-  Folding(std::byte* region, Transitions* transitions);
+  /// `changes`: where the ends of stretches are listed, and what else others need; may be nullptr.
+  Folding(std::byte* region, ChangeList* changes);
 
   ProfileLog& log;
   FoldState& state;
@@ -87,7 +88,7 @@ class Folding {
   /// Gives rows that hardly count to others, where a row found no room (fold/profile/join.cpp).
   void join_rows();
 
-  Transitions* const transitions;
+  ChangeList* const changes;
 
  private:
   void pop();
@@ -148,9 +149,7 @@ inline void Folding::end_stretch(uint64_t time, uint32_t edge, ProfileState spen
   if (state.has_reading) [[unlikely]]
     give_reading(row);
   if (is_waiting(spent) && state.depth > 0) state.open[state.depth - 1].waited += ticks;
-  if (transitions != nullptr) {
-    transitions->add({.time = time, .row = row, .state = spent, .sample = false, .weight = 0});
-  }
+  if (changes != nullptr) changes->add(time, ChangeKind::stretch_ended, row);
   log.until = time;
   state.edge = edge;
 }

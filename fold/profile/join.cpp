@@ -164,10 +164,7 @@ class Joining {
       slot.frame = number_[slot.frame];
       slot.event = Rows::kRoot;
     }
-    for (uint32_t i = 0; folding_.transitions != nullptr && i < folding_.transitions->count; ++i) {
-      Transition& entry = folding_.transitions->entries[i];
-      entry.row = number_[entry.row];
-    }
+    if (folding_.changes != nullptr) folding_.changes->rename({number_, count_});
     std::memset(state.recent, 0, sizeof state.recent);
     std::memset(folding_.next_, 0, 2 * size_t{rows_.capacity()} * sizeof(NextStretch));
   }

@@ -59,6 +59,7 @@ void released_at(Folding& to, uint64_t mutex, uint64_t time) {
   HeldMutex* const each = held(to.state, mutex);
   if (each == nullptr) return;
   to.visit(each->row, time - std::min(time, each->begin), each->waited);
+  if (to.changes != nullptr) to.changes->add(time, ChangeKind::held, each->row);
   each->row = Rows::kRoot;
 }
 

@@ -42,6 +42,22 @@ constexpr size_t profile_quota(uint32_t log) {
   return log == 0 ? kProfileQuotaOfFirst : kProfileQuotaOfOthers;
 }
 
+/// What idle threads of the process and waits for its locks came to: of `idle` ticks, `nobody` are
+/// those in which no thread worked; what was earned by others is in the blame of rows, but for what
+/// is `open`. Ticks, or where the text says so units of ProfileRow::blame.
+struct ProfileBlame {
+  static constexpr unsigned kReasons = 6;  ///< as fold::Nobody has them
+  uint64_t version;                        ///< odd while the sums change
+  uint64_t until;                          ///< they are those of then; 0: there are none
+  uint64_t idle;
+  uint64_t nobody[kReasons];
+  uint64_t earned;    ///< units: by work, in rows
+  uint64_t handed;    ///< units: by the runtime, while it handed out tasks
+  uint64_t open;      ///< units: by work that has not ended, or of rows of logs that are no more
+  uint64_t kept_out;  ///< by locks that other threads held. What these earned is in rows of mutexes
+  uint64_t lost;      ///< changes that no cut could take: what came of them is missing
+};
+
 /// The first page of the file.
 struct ProfileFile {
   uint32_t magic;
@@ -49,6 +65,7 @@ struct ProfileFile {
   uint64_t start_ticks;  ///< RawProcess::start_ticks
   uint64_t used;         ///< bytes given to regions, this page included. It is increased before a
                          ///< region is filled: one without kProfileMagic is not there yet
+  ProfileBlame blame;
 };
 
 enum class ProfileState : uint8_t {

@@ -51,13 +51,13 @@ std::vector<std::vector<std::byte>> HandMadeLog::windows(size_t bytes) const {
   return all;
 }
 
-void Profile::fold(const HandMadeLog& log, size_t window, size_t piece, Transitions* transitions) {
+void Profile::fold(const HandMadeLog& log, size_t window, size_t piece, ChangeList* changes) {
   uint64_t number = 0;
   for (const std::vector<std::byte>& each : log.windows(window)) {
     for (size_t end = piece == 0 ? window : piece; end < window; end += piece) {
-      fold_.fold(number, each, end, false, transitions);
+      fold_.fold(number, each, end, false, changes);
     }
-    fold_.fold(number, each, window, false, transitions);
+    fold_.fold(number, each, window, false, changes);
     ++number;
   }
 }

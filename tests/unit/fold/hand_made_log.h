@@ -47,8 +47,7 @@ class Profile {
   Profile& operator=(const Profile&) = delete;
 
   /// Window by window, each in pieces of at most `piece` bytes (0: at once).
-  void fold(const HandMadeLog& log, size_t window, size_t piece = 0,
-            Transitions* transitions = nullptr);
+  void fold(const HandMadeLog& log, size_t window, size_t piece = 0, ChangeList* changes = nullptr);
 
   ThreadFold& operator*() { return fold_; }
   ThreadFold* operator->() { return &fold_; }

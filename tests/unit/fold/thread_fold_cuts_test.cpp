@@ -330,25 +330,25 @@ TEST(ThreadFoldCuts, ARecordThatGrowsIsFoldedOnce) {
   }
 }
 
-TEST(ThreadFoldCuts, AFullListOfTransitionsStopsTheFold) {
+TEST(ThreadFoldCuts, AFullListOfChangesStopsTheFold) {
   const HandMadeLog log = RandomLog(5).make(kRecords);
   Profile expected, profile(size_t{96} << 10), small(size_t{96} << 10);
   small.fold(log, kWindow);
-  std::vector<Transition> memory(64);
-  Transitions list{memory.data(), 0, 64};
+  std::vector<Change> memory(64);
+  ChangeList list(memory.data(), 64, 0);
   uint64_t last = 0, number = 0, in_stretches = 0;
   for (const auto& window : log.windows(kWindow)) {
     bool done = false;
     while (!done) {
       done = profile->fold(number, window, kWindow, false, &list);
-      for (uint32_t i = 0; i < list.count; ++i) {
-        ASSERT_LT(list.entries[i].row, profile.log().row_count);
-        if (list.entries[i].sample) continue;
-        ASSERT_GE(list.entries[i].time, last);
-        in_stretches += last == 0 ? 0 : list.entries[i].time - last;
-        last = list.entries[i].time;
+      for (uint32_t i = 0; i < list.count(); ++i) {
+        const Change& entry = list.begin()[i];
+        ASSERT_LT(entry.about(), profile.log().row_count);
+        ASSERT_GE(entry.time, last);
+        in_stretches += last == 0 ? 0 : entry.time - last;
+        last = entry.time;
       }
-      list.count = 0;
+      list.take(list.count());
     }
     ++number;
   }

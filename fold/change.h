@@ -43,6 +43,7 @@ enum class ChangeKind : uint8_t {
   device_left,
   recording_off,  ///< of all threads
   recording_on,
+  held,  ///< the lock that is released at this time was acquired at a row
 };
 
 /// One change, its thread, and what it concerns: a row, a region, a task, ....
@@ -78,12 +79,30 @@ constexpr uint64_t team_of(uint32_t region, uint64_t size) {
   return region | (size < Change::kMostSize ? size : Change::kMostSize) << Change::kSizeShift;
 }
 
+/// Whether a change is about a row.
+constexpr bool names_row(ChangeKind kind) {
+  return kind == ChangeKind::stretch_ended || kind == ChangeKind::sampled ||
+         kind == ChangeKind::held;
+}
+
+/// Rows got new numbers: where row i went.
+struct RowNumbers {
+  const uint32_t* of;
+  uint32_t count;
+};
+
+/// Who else refers to a thread's rows, and learns of their new numbers.
+struct RowUser {
+  void (*rename)(void* user, uint32_t thread, const RowNumbers& numbers) = nullptr;
+  void* user = nullptr;
+};
+
 /// The changes of one thread that no cut has taken yet. Its owner gives the memory. MT: whoever
 /// folds the thread's log.
 class ChangeList {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr uint32_t kMostOfRecord = 4;  ///< that one record makes
+  static constexpr uint32_t kMostOfRecord = 8;  ///< that one record makes
 
   ChangeList() = default;
   ChangeList(Change* memory, uint32_t capacity, uint32_t thread)
@@ -111,11 +130,18 @@ class ChangeList {
     fork_ = kNone;
   }
 
+  /// Changes that are earlier have happened at `time`.
+  void settle(uint64_t time) {
+    if (time > newest_) newest_ = time;
+  }
+
   uint32_t thread() const { return thread_; }
   const Change* begin() const { return entries_; }
   uint32_t count() const { return count_; }
   uint64_t lost() const { return lost_; }  ///< there was no room
-  bool has_room() const { return capacity_ - count_ >= kMostOfRecord; }
+  /// Whether changes for which there is no room are left out, rather than waited for.
+  void set_lossy(bool lossy) { lossy_ = lossy; }
+  bool has_room() const { return lossy_ || capacity_ - count_ >= kMostOfRecord; }
   bool is_filling() const { return count_ >= capacity_ / 4 * 3; }
   /// When the oldest fork happened whose team's size is not known; none: UINT64_MAX.
   uint64_t open_fork() const { return fork_ == kNone ? UINT64_MAX : entries_[fork_].time; }
@@ -125,6 +151,15 @@ class ChangeList {
     count_ -= count;
     fork_ = fork_ == kNone || fork_ < count ? kNone : fork_ - count;
   }
+  void set_row_user(const RowUser& user) { row_user_ = user; }
+  void rename(const RowNumbers& numbers) {
+    if (row_user_.rename != nullptr) row_user_.rename(row_user_.user, thread_, numbers);
+    for (uint32_t i = 0; i < count_; ++i) {
+      const Change& entry = entries_[i];
+      if (!names_row(entry.kind()) || entry.about() >= numbers.count) continue;
+      entries_[i] = Change::of(entry.time, entry.kind(), thread_, numbers.of[entry.about()]);
+    }
+  }
 
  private:
   Change* entries_ = nullptr;
@@ -133,6 +168,8 @@ class ChangeList {
   uint32_t fork_ = kNone;  ///< of an entry
   uint64_t newest_ = 0;
   uint64_t lost_ = 0;
+  RowUser row_user_;
+  bool lossy_ = false;
 };
 
 }  // namespace culprit::fold
