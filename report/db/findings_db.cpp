@@ -18,8 +18,8 @@
 
 #include "base/files/guarded_path.h"
 #include "base/memory.h"
+#include "base/sqlite/sqlite.h"
 #include "report/db/findings_schema.h"
-#include "report/db/sqlite.h"
 #include "report/words/patterns.h"
 
 namespace culprit::report {

@@ -10,9 +10,9 @@
 
 #include "assemble/assemble.h"
 #include "base/files/regular_file.h"
+#include "base/sqlite/sqlite.h"
 #include "cli/experiment.h"
 #include "report/db/findings_db.h"
-#include "report/db/sqlite.h"
 #include "tests/unit/assemble/raw_builder.h"
 #include "tests/unit/report/samples.h"
 #include "tests/unit/trace/otf2_fixture.h"
@@ -49,7 +49,7 @@ void write_process(const fs::path& folder, FakeCode& code, int32_t rank, bool en
 /// The smallest pages that there are: nearly all tables of findings are nearly empty.
 void shrink(const fs::path& findings) {
   const Descriptor file(open(findings.c_str(), O_RDWR | O_CLOEXEC));
-  report::Database database(file.number(), report::Database::Mode::create);
+  Database database(file.number(), Database::Mode::create);
   database.execute("PRAGMA page_size = 512");
   database.execute("VACUUM");
   database.close();

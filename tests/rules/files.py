@@ -20,7 +20,7 @@ REASONS = {
     "cli/terminal.cpp": "puts /dev/null in the place of what is closed",
     "cli/commands/info.cpp": "adds up sizes of files in a folder, and opens none",
     "report/text_page/source.cpp": "looks for sources around the experiment, and opens none by itself",
-    "report/db/sqlite.cpp": "gives SQLite a file that is open already (descriptor_files.h)",
+    "base/sqlite/sqlite.cpp": "gives SQLite a file that is open already (descriptor_files.h)",
 }
 
 OPENS = re.compile(

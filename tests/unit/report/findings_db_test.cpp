@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "base/files/regular_file.h"
-#include "report/db/sqlite.h"
+#include "base/sqlite/sqlite.h"
 #include "report/formats.h"
 #include "samples.h"
 #include "tests/support/filled_findings.h"

@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace culprit::report {
+namespace culprit {
 
 /// The name of the way for sqlite3_open_v2(), registered at the first call.
 const char* descriptor_files();
@@ -16,4 +16,4 @@ const char* descriptor_files();
 /// The name under which the file is known there. It must stay open as long as the database is.
 std::string name_of_descriptor(int descriptor);
 
-}  // namespace culprit::report
+}  // namespace culprit

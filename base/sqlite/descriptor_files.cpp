@@ -4,7 +4,7 @@
 // A virtual file system of SQLite's with nothing but what one reader or one writer of a whole file
 // calls. Locks are none: a file that is read is never changed in place, and one that is written has
 // no name yet.
-#include "report/db/descriptor_files.h"
+#include "base/sqlite/descriptor_files.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@
 #include <mutex>
 #include <string_view>
 
-namespace culprit::report {
+namespace culprit {
 namespace {
 
 constexpr const char* kName = "culprit-descriptors";
@@ -150,4 +150,4 @@ std::string name_of_descriptor(int descriptor) {
   return std::to_string(descriptor);
 }
 
-}  // namespace culprit::report
+}  // namespace culprit

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The little of SQLite that findings need, as owners: a Database and its prepared Statements. Files
-// are open already (descriptor_files.h). The first failure is remembered and later calls do
-// nothing, so that a long list of inserts needs one check at its end. Only report/ includes this.
+// The little of SQLite that findings and traces in databases need, as owners: a Database and its
+// prepared Statements. Files are open already (descriptor_files.h). The first failure is remembered
+// and later calls do nothing, so that a long list of inserts needs one check at its end.
 // MT: externally synchronised.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace culprit::report {
+namespace culprit {
 
 class Database {
  public:
@@ -90,4 +90,4 @@ class Statement {
   int column_ = 0;
 };
 
-}  // namespace culprit::report
+}  // namespace culprit

@@ -4,14 +4,14 @@
 // See sqlite.h. Input may come from an untrusted source: features that a schema could trigger in
 // SQLite are switched off, and its resources are limited.
 
-#include "report/db/sqlite.h"
+#include "base/sqlite/sqlite.h"
 
 #include <algorithm>
 
 #include "base/printable.h"
-#include "report/db/descriptor_files.h"
+#include "base/sqlite/descriptor_files.h"
 
-namespace culprit::report {
+namespace culprit {
 namespace {
 
 /// Virtual machine's steps between two looks at how many are left.
@@ -164,4 +164,4 @@ bool Statement::is_null() const {
   return sqlite3_column_type(handle_.get(), column_) == SQLITE_NULL;
 }
 
-}  // namespace culprit::report
+}  // namespace culprit
