@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+
+#include "trace/operation_names.h"
 
 namespace culprit::assemble {
 namespace {
@@ -17,40 +18,6 @@ using trace::CopyDirection;
 using trace::DeviceOpKind;
 using trace::Paradigm;
 using trace::RegionRole;
-
-std::string copy_name(CopyDirection direction) {
-  switch (direction) {
-    case CopyDirection::to_device:
-      return "copy to device";
-    case CopyDirection::from_device:
-      return "copy from device";
-    case CopyDirection::within_device:
-      return "copy within device";
-    case CopyDirection::between_devices:
-      return "copy between devices";
-    case CopyDirection::within_host:
-      return "copy within host";
-    case CopyDirection::none:
-      break;
-  }
-  return "copy";
-}
-
-struct Kind {
-  const char* name;
-  RegionRole role;
-};
-
-/// By DeviceOpKind. Names that the operation has itself come first.
-constexpr Kind kKinds[] = {
-    {"kernel", RegionRole::kernel},           {"copy", RegionRole::data_transfer},
-    {"fill", RegionRole::data_transfer},      {"map", RegionRole::data_transfer},
-    {"migration", RegionRole::data_transfer}, {"stream wait", RegionRole::barrier},
-    {"marker", RegionRole::barrier},          {"graph", RegionRole::kernel},
-    {"host function", RegionRole::function},  {"release", RegionRole::function},
-    {"operation", RegionRole::function},
-};
-static_assert(std::size(kKinds) == static_cast<size_t>(trace::kLastDeviceOpKind) + 1);
 
 class Visits {
  public:
@@ -68,18 +35,16 @@ class Visits {
 
  private:
   RegionId region(const DeviceOp& op) {
-    const Kind& kind = kKinds[static_cast<size_t>(op.kind)];
+    const RegionRole role = trace::operation_role(op.kind);
     if (op.name != 0) {
       const auto [known, is_new] = named_.try_emplace(op.name);
       const auto text = process_.devices.names.find(op.name);
       if (is_new && text != process_.devices.names.end()) {
-        known->second =
-            process_.regions.on_device(readable_name(text->second), kind.role, paradigm_);
+        known->second = process_.regions.on_device(readable_name(text->second), role, paradigm_);
       }
       if (known->second.valid()) return known->second;
     }
-    const bool moves = op.kind == DeviceOpKind::copy;
-    return process_.regions.on_device(moves ? copy_name(op.direction) : kind.name, kind.role,
+    return process_.regions.on_device(trace::operation_name(op.kind, op.direction), role,
                                       paradigm_);
   }
 

@@ -27,8 +27,9 @@ void set_model_by_name(FoundCallPath& path) {
   trace::Paradigm model = trace::Paradigm::user;
   if (trace::mpi_call(path.region) != nullptr) model = trace::Paradigm::mpi;
   if (trace::is_construct(path.region)) model = trace::Paradigm::openmp;
-  if (trace::is_device_call(path.region, trace::DeviceTrait::waits)) {
-    model = trace::device_api_of_call(path.region)->paradigm;
+  if (trace::waits_for_devices(path.region)) {
+    const trace::DeviceApiText* const api = trace::device_api_of_call(path.region);
+    if (api != nullptr) model = api->paradigm;
   }
   path.model = trace::to_string(model);
 }

@@ -399,7 +399,7 @@ bool is_in_call_of_system(const FoundCallPath& path) {
 bool waits_for_others(const FoundCallPath& path) {
   if (is_of(path, trace::Paradigm::mpi)) return true;
   if (is_team_barrier(path) || is_task_wait(path)) return true;
-  return is_of_device(path) && trace::is_device_call(path.region, trace::DeviceTrait::waits);
+  return is_of_device(path) && trace::waits_for_devices(path.region);
 }
 
 }  // namespace culprit::blame

@@ -4,8 +4,9 @@
 // Names are cut of their version and of what tells variants apart, then compared with a short list.
 #include "gpu/cuda/calls.h"
 
-#include <cctype>
 #include <cstring>
+
+#include "trace/device_calls.h"
 
 namespace culprit::gpu::cuda {
 
@@ -71,33 +72,10 @@ constexpr Rule kRules[] = {
     {"OccupancyMax", CallKind::first},
 };
 
-bool ends_with_version(std::string_view name, size_t mark) {
-  for (size_t i = mark + 2; i < name.size(); ++i) {
-    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) return false;
-  }
-  return mark + 2 < name.size();
-}
-
 }  // namespace
 
-std::string_view without_version(std::string_view name) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const std::string_view suffix : {"_ptsz", "_ptds"}) {
-      if (!name.ends_with(suffix)) continue;
-      name.remove_suffix(suffix.size());
-      changed = true;
-    }
-    const size_t mark = name.rfind("_v");
-    if (mark == std::string_view::npos || !ends_with_version(name, mark)) continue;
-    name = name.substr(0, mark);
-    changed = true;
-  }
-  return name;
-}
-
 Call call_named(std::string_view full_name) {
-  const std::string_view name = without_version(full_name);
+  const std::string_view name = trace::without_version(full_name);
   const bool runtime = name.starts_with("cuda");
   if (!runtime && !name.starts_with("cu")) return {};
   const std::string_view function = name.substr(runtime ? 4 : 2);
@@ -123,7 +101,7 @@ void Calls::enable(const Cupti& cupti, CUpti_SubscriberHandle subscriber) {
       }
       Call call = call_named(name);
       if (call.kind == CallKind::none) continue;
-      call.name = strdup(std::string(without_version(name)).c_str());
+      call.name = strdup(std::string(trace::without_version(name)).c_str());
       calls[number] = call;
       cupti.cuptiEnableCallback(1, subscriber, domain, number);
     }

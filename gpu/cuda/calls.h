@@ -43,8 +43,6 @@ struct Call {
 
 /// The action of a function of this name (as CUPTI has it).
 Call call_named(std::string_view name);
-/// "cudaMemcpy_v3020" -> "cudaMemcpy", "cuLaunchKernel_ptsz" -> "cuLaunchKernel".
-std::string_view without_version(std::string_view name);
 
 /// All functions of the two domains, by number.
 class Calls {

@@ -9,6 +9,7 @@
 
 #include "base/parallel.h"
 #include "replay/read/in_order.h"
+#include "replay/read/infer_waits.h"
 
 namespace culprit::replay {
 
@@ -46,6 +47,7 @@ class DeviceJoiner {
     }
     losses_.add(LossKind::device_operations_without_launch, orphans);
     losses_.add(LossKind::device_launches_without_operation, lost);
+    infer_waits(run_, process_.hosts, process_.streams, losses_);
   }
 
  private:
@@ -60,7 +62,6 @@ class DeviceJoiner {
 
   /// Archives that number nothing. Clocks may disagree twice as much as they are seen to.
   void number_by_order() {
-    drop_waits_for_unknown_queues();
     if (process_.streams.size() != 1 || has_other_work()) return;
     using enum trace::CopyDirection;
     Work works[] = {
@@ -96,6 +97,11 @@ class DeviceJoiner {
     LaunchRef ref;
   };
 
+  /// Which event it is is unknown: it may stand for what was handed over long before.
+  static bool is_for_event(const DeviceWait& wait) {
+    return wait.what == trace::DeviceWaitFor::operation && wait.queue == trace::kNoDeviceQueue;
+  }
+
   /// A work's calls of all threads, in order.
   std::vector<Launched> launched_by(std::pair<DeviceCall, DeviceCall> calls) const {
     std::vector<Launched> launched;
@@ -105,7 +111,10 @@ class DeviceJoiner {
       for (uint32_t i = 0; i < facts.launches.size(); ++i) {
         const auto call = static_cast<DeviceCall>(facts.launches[i].queue);
         if (call != calls.first && call != calls.second) continue;
-        while (wait < facts.waits.size() && facts.waits[wait].call < facts.launches[i].call) ++wait;
+        while (wait < facts.waits.size() && (facts.waits[wait].call < facts.launches[i].call ||
+                                             is_for_event(facts.waits[wait]))) {
+          ++wait;
+        }
         const auto visit = run_.call(host, facts.launches[i].call);
         HandedOver handed{visit.enter};
         if (wait < facts.waits.size()) handed.done = run_.call(host, facts.waits[wait].call).leave;
@@ -180,31 +189,12 @@ class DeviceJoiner {
           wait.operation = facts.launches[next].operation;
         }
         // Which copy it was is not known, but it was the last thing in the only stream then.
-        if (wait.operation == OperationNumber::none) {
+        if (!is_for_event(wait) && wait.operation == OperationNumber::none) {
           wait.what = trace::DeviceWaitFor::queue;
           wait.queue = run_.location(process_.streams[0]).queue;
         }
       }
     }
-  }
-
-  /// Drops waits for queues whose stream is unknown.
-  void drop_waits_for_unknown_queues() {
-    if (process_.streams.size() <= 1) return;
-    uint64_t dropped = 0;
-    for (LocationId host : process_.hosts) {
-      Column<DeviceWait>& waits = run_.at(host).device.waits;
-      size_t kept = 0;
-      for (const DeviceWait& wait : waits) {
-        if (wait.what == trace::DeviceWaitFor::device) {
-          waits[kept++] = wait;
-        } else {
-          ++dropped;
-        }
-      }
-      waits.resize_uninitialized(kept);
-    }
-    losses_.add(LossKind::device_waits_for_unknown_queues, dropped);
   }
 
   Run& run_;

@@ -16,41 +16,37 @@ namespace culprit::replay {
 
 namespace {
 
-constexpr std::pair<std::string_view, DeviceCall> kCalls[] = {
-    {"LaunchKernel", DeviceCall::launch},
-    {"LaunchGrid", DeviceCall::launch},
-    {"Launch", DeviceCall::launch},
-    {"MemcpyHtoD", DeviceCall::copy_in},
-    {"MemcpyDtoH", DeviceCall::copy_out},
-    {"CtxSynchronize", DeviceCall::wait_device},
-    {"StreamSynchronize", DeviceCall::wait_queue},
-    {"DeviceSynchronize", DeviceCall::wait_device},
-    {"ThreadSynchronize", DeviceCall::wait_device},
+/// By their names behind "cuda", "cu" or "hip", without "Async".
+constexpr std::pair<std::string_view, DeviceCall> kLaunches[] = {
+    {"LaunchKernel", DeviceCall::launch},    {"ModuleLaunchKernel", DeviceCall::launch},
+    {"ExtLaunchKernel", DeviceCall::launch}, {"ExtModuleLaunchKernel", DeviceCall::launch},
+    {"LaunchGrid", DeviceCall::launch},      {"Launch", DeviceCall::launch},
+    {"MemcpyHtoD", DeviceCall::copy_in},     {"MemcpyDtoH", DeviceCall::copy_out},
 };
+
+DeviceCall wait_of(std::string_view function) {
+  if (trace::is_device_call(function, trace::DeviceTrait::waits_for_device)) {
+    return DeviceCall::wait_device;
+  }
+  if (trace::is_device_call(function, trace::DeviceTrait::waits_for_queue)) {
+    return DeviceCall::wait_queue;
+  }
+  return DeviceCall::none;
+}
 
 }  // namespace
 
-/// Returns the effect of a call by its name ("cuMemcpyDtoHAsync_v2" and the like). OpenCL's queues
-/// may execute in any order, and its copies do not show whether they are waited for: only clFinish,
-/// which waits for a whole queue, is known.
+/// Returns the effect of a call by its name ("cuMemcpyDtoHAsync_v2" and the like). What hands
+/// operations over is known of CUDA and HIP alone: other queues may execute in any order, and names
+/// of OpenCL's copies do not show whether they are waited for.
 DeviceCall device_call_of(const trace::Region& region) {
-  std::string_view name = region.name;
-  if (region.paradigm == trace::Paradigm::opencl) {
-    const bool finishes = trace::is_device_call(name, trace::DeviceTrait::finishes);
-    return finishes ? DeviceCall::wait_queue : DeviceCall::none;
-  }
-  constexpr trace::DeviceApiText kCuda = trace::text(trace::DeviceApi::cuda);
-  if (region.paradigm != kCuda.paradigm || !name.starts_with(kCuda.calls)) return DeviceCall::none;
-  name.remove_prefix(kCuda.calls.size());
-  constexpr std::string_view kRuntime =
-      "da";  // cudaLaunchKernel, where the driver has cuLaunchKernel
-  if (name.starts_with(kRuntime)) name.remove_prefix(kRuntime.size());
-  if (const size_t version = name.rfind("_v"); version != std::string_view::npos) {
-    name = name.substr(0, version);
-  }
-  const bool async = name.ends_with("Async");
-  if (async) name.remove_suffix(5);
-  for (const auto& [known, call] : kCalls) {
+  if (!trace::is_device_api(region.paradigm)) return DeviceCall::none;
+  if (const DeviceCall wait = wait_of(region.name); wait != DeviceCall::none) return wait;
+  if (region.paradigm != trace::text(trace::DeviceApi::cuda).paradigm) return DeviceCall::none;
+  std::string_view name = trace::behind_prefix(trace::without_version(region.name));
+  const bool async = name.ends_with(trace::kDoesNotWait);
+  if (async) name.remove_suffix(trace::kDoesNotWait.size());
+  for (const auto& [known, call] : kLaunches) {
     if (name != known) continue;
     return call == DeviceCall::copy_out && async ? DeviceCall::copy_out_async : call;
   }

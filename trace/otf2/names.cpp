@@ -5,6 +5,8 @@
 // fall together; values of a newer OTF2 or of a damaged archive take the default.
 #include "trace/otf2/names.h"
 
+#include "trace/device_calls.h"
+
 namespace culprit::trace {
 
 Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm) {
@@ -14,6 +16,10 @@ Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm) {
     return Paradigm::id;
 #include "trace/paradigms.def"
 #undef PARADIGM
+#if OTF2_VERSION_MAJOR >= 3
+    case OTF2_PARADIGM_HIP:
+      return kHipParadigm;
+#endif
     default:
       return Paradigm::unknown;
   }

@@ -66,6 +66,7 @@ class Resolver {
   void regions();
   void metrics();
   void processes();
+  OTF2_LocationGroupRef process_of_device(const RawLocationGroup& device) const;
   std::map<OTF2_LocationGroupRef, Candidate> candidates();
   void assign_ranks(std::map<OTF2_LocationGroupRef, Candidate>& candidates) const;
   void add_process(Candidate candidate, uint32_t rank);
@@ -242,14 +243,30 @@ std::string Resolver::node_of(OTF2_SystemTreeNodeRef ref) const {
   return name;
 }
 
-/// Location groups with their locations. A device's group belongs to the process that created it.
+/// The process that a device's group belongs to: the one that created it. Where the archive does
+/// not say who did, it is the only process below the same node of the system tree; else there is
+/// none.
+OTF2_LocationGroupRef Resolver::process_of_device(const RawLocationGroup& device) const {
+  if (device.creator != OTF2_UNDEFINED_LOCATION_GROUP) return device.creator;
+  OTF2_LocationGroupRef found = OTF2_UNDEFINED_LOCATION_GROUP;
+  for (const RawLocationGroup& group : raw_.location_groups) {
+    if (group.type != OTF2_LOCATION_GROUP_TYPE_PROCESS || group.parent != device.parent) continue;
+    if (found != OTF2_UNDEFINED_LOCATION_GROUP) return OTF2_UNDEFINED_LOCATION_GROUP;
+    found = group.ref;
+  }
+  return found;
+}
+
+/// Location groups with their locations. A device's group belongs to a process.
 std::map<OTF2_LocationGroupRef, Resolver::Candidate> Resolver::candidates() {
   std::map<OTF2_LocationGroupRef, Candidate> found;
   std::map<OTF2_LocationGroupRef, OTF2_LocationGroupRef> owner;
   for (const RawLocationGroup& group : raw_.location_groups) {
-    const bool device = group.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR &&
-                        group.creator != OTF2_UNDEFINED_LOCATION_GROUP;
-    if (!owner.emplace(group.ref, device ? group.creator : group.ref).second) {
+    const OTF2_LocationGroupRef creator = group.type == OTF2_LOCATION_GROUP_TYPE_ACCELERATOR
+                                              ? process_of_device(group)
+                                              : OTF2_UNDEFINED_LOCATION_GROUP;
+    const bool device = creator != OTF2_UNDEFINED_LOCATION_GROUP;
+    if (!owner.emplace(group.ref, device ? creator : group.ref).second) {
       ++duplicates_;
     } else if (!device) {
       found[group.ref].group = &group;

@@ -2,18 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Waits of communication kernels (NCCL's, RCCL's): a kernel that has begun does nothing until the
-// last of its group has begun. Traces do not record which kernels belong together. They are taken
-// for one group if all processes with devices execute the same ones in the same order, and if the
-// times allow it: in operations in which all wait for all, no kernel may end before the last has
-// begun. All other kernels (between two processes, of a root, of groups of some processes) are only
-// counted.
+// last of its group has begun. Which streams are a group is found in device_groups.h; and times
+// must allow it: in operations in which all wait for all, no kernel may end before the last has
+// begun. All other kernels (between two processes, of a root) are only counted.
 #include <algorithm>
-#include <iterator>
-#include <map>
+#include <vector>
 
 #include "base/parallel.h"
 #include "replay/detect/detection.h"
-#include "replay/read/device_busy.h"
+#include "replay/detect/devices/device_groups.h"
 
 namespace culprit::replay {
 
@@ -21,35 +18,6 @@ namespace {
 
 /// Clocks of devices agree with their hosts' to a microsecond or so, on both sides.
 constexpr Duration kClockSlack = Duration::from_nanos(2000);
-
-enum class Communication : uint8_t { none, all_to_all, other };
-
-Communication communication_of(std::string_view kernel) {
-  constexpr std::string_view kLibraries[] = {"ncclDevKernel", "ncclKernel", "rccl", "mscclKernel"};
-  const auto has = [&](std::string_view part) { return kernel.find(part) != kernel.npos; };
-  if (std::none_of(std::begin(kLibraries), std::end(kLibraries),
-                   [&](std::string_view library) { return kernel.starts_with(library); })) {
-    return Communication::none;
-  }
-  return has("AllReduce") || has("AllGather") || has("ReduceScatter") ? Communication::all_to_all
-                                                                      : Communication::other;
-}
-
-/// A stream that executes communication kernels, as all ranks see it.
-struct Member {
-  LocationId stream;
-  ProcessId process;
-  DeviceKey device;
-  uint32_t kernels = 0;
-  uint64_t names = 0;  ///< of the kernels in their order, as one number
-};
-
-/// Streams that may communicate with one another: one for each device that a process uses. Where a
-/// device has several such streams, those with the same index.
-struct Channel {
-  std::vector<Member> members;  ///< by stream
-  bool matched = false;
-};
 
 /// The facts about one operation of all members.
 struct Meeting {
@@ -70,16 +38,17 @@ struct Meeting {
 class CommunicationDetector {
  public:
   CommunicationDetector(const Run& run, unsigned threads, Detection& out)
-      : run_(run), threads_(threads), out_(out) {
-    for (const trace::Region& region : run.regions) kinds_.push_back(communication_of(region.name));
-  }
+      : run_(run),
+        threads_(threads),
+        out_(out),
+        kinds_(communication_of_regions(run)),
+        channels_(find_channels(run, kinds_)) {}
 
   void detect() {
-    find_channels();
     uint64_t left = 0;
     for (size_t c = 0; c < channels_.size(); ++c) {
       Channel& channel = channels_[c];
-      if (channel.members.size() < 2) continue;  // a single member waits for no other
+      if (channel.members.size() < 2 && channel.matched) continue;  // waits for no other
       std::vector<Meeting> meetings;
       if (channel.matched) meetings = meet(channel);
       channel.matched = channel.matched && possible(channel, meetings);
@@ -94,57 +63,9 @@ class CommunicationDetector {
     return kinds_[operation.region.index()];
   }
 
-  /// Visits a stream's communication kernels: visit(operation, its number among them).
   template <class Visit>
   void for_each_kernel(LocationId stream, const Visit& visit) const {
-    uint32_t number = 0;
-    for (const DeviceOperation& operation : run_.at(stream).device.operations) {
-      if (kind_of(operation) != Communication::none) visit(operation, number++);
-    }
-  }
-
-  Member describe(LocationId stream) const {
-    Member member{stream, run_.location(stream).process, device_of(*run_.definitions, stream)};
-    for_each_kernel(stream, [&](const DeviceOperation& operation, uint32_t) {
-      ++member.kernels;
-      for (const char c : run_.regions[operation.region.index()].name + '\n') {
-        member.names = (member.names ^ static_cast<unsigned char>(c)) * 0x100000001b3;  // FNV-1a
-      }
-    });
-    return member;
-  }
-
-  /// Finds the channels; the result is the same on all ranks.
-  void find_channels() {
-    std::vector<Member> own;
-    for (LocationId id : run_.locations) {
-      if (run_.is_stream(id) && !run_.at(id).device.operations.empty()) own.push_back(describe(id));
-    }
-    std::vector<Member> all = concatenate(*run_.ranks, own);
-    std::sort(all.begin(), all.end(),
-              [](const Member& a, const Member& b) { return a.stream < b.stream; });
-    std::map<ProcessId, uint32_t> processes;  // only processes that use devices
-    std::map<std::pair<ProcessId, DeviceKey>, size_t> places;
-    for (const Member& member : all) {
-      processes.emplace(member.process, 0);
-      if (member.kernels == 0) continue;
-      const size_t place = places[{member.process, member.device}]++;
-      if (place == channels_.size()) channels_.emplace_back();
-      channels_[place].members.push_back(member);
-    }
-    for (Channel& channel : channels_) channel.matched = alike(channel, processes);
-  }
-
-  /// Returns whether all processes have equally many members that execute the same kernels.
-  static bool alike(const Channel& channel, std::map<ProcessId, uint32_t> processes) {
-    const Member& first = channel.members.front();
-    for (const Member& member : channel.members) {
-      if (member.kernels != first.kernels || member.names != first.names) return false;
-      ++processes[member.process];
-    }
-    return std::all_of(processes.begin(), processes.end(), [&](const auto& process) {
-      return process.second == processes.begin()->second;
-    });
+    replay::for_each_kernel(run_, kinds_, stream, visit);
   }
 
   /// Returns the operations of all ranks' members, by number.
@@ -212,7 +133,7 @@ class CommunicationDetector {
   const Run& run_;
   unsigned threads_;
   Detection& out_;
-  std::vector<Communication> kinds_;  // by RegionId
+  const std::vector<Communication> kinds_;  // by RegionId
   std::vector<Channel> channels_;
 };
 

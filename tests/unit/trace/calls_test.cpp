@@ -75,11 +75,24 @@ TEST(ThreadCalls, AreNoFunctionsOfTheProgram) {
 }
 
 TEST(DeviceCalls, WaitOrStart) {
-  EXPECT_TRUE(is_device_call("cuStreamSynchronize", DeviceTrait::waits));
-  EXPECT_TRUE(is_device_call("clFinish", DeviceTrait::waits));
+  for (const char* name :
+       {"cuStreamSynchronize_ptsz", "cudaEventSynchronize", "hipDeviceSynchronize", "clFinish",
+        "hipEventSynchronize", "zeEventHostSynchronize", "urQueueFinish"}) {
+    EXPECT_TRUE(waits_for_devices(name)) << name;
+  }
+  EXPECT_TRUE(is_runtime_call("hipLaunchKernel"));
+  EXPECT_FALSE(is_runtime_call("current_step"));
+  EXPECT_EQ(behind_prefix(without_version("cuMemcpyHtoDAsync_v2")), "MemcpyHtoDAsync");
   EXPECT_TRUE(is_device_call("cuModuleLoadDataEx", DeviceTrait::start_up));
-  EXPECT_FALSE(is_device_call("customSynchronize", DeviceTrait::waits));
+  EXPECT_FALSE(waits_for_devices("customSynchronize"));
   EXPECT_FALSE(is_device_call("cuStreamSynchronize", DeviceTrait::start_up));
+}
+
+TEST(DeviceCalls, CopyAndWait) {
+  EXPECT_TRUE(is_device_call("cudaMemcpy2D", DeviceTrait::copies));
+  EXPECT_TRUE(is_device_call("hipMemcpyWithStream", DeviceTrait::copies));
+  EXPECT_FALSE(is_device_call("cuMemcpyHtoDAsync_v2", DeviceTrait::copies));
+  EXPECT_FALSE(waits_for_devices("cudaMemcpy"));
 }
 
 }  // namespace

@@ -146,6 +146,24 @@ TEST(Otf2Foreign, ClockOffsetsAreApplied) {
   EXPECT_FALSE(losses.contains(LossKind::damaged_local_definitions));
 }
 
+/// rocprofv3 does not say who uses a device; where there is but one process, it is that one.
+TEST(Otf2Foreign, DevicesWithoutACreatorBelongToTheOnlyProcess) {
+  TemporaryFolder folder;
+  ForeignArchive archive(folder.path() / "trace");
+  archive.definitions(1'000'000'000, 0);
+  archive.process(10);
+  archive.process(11, OTF2_LOCATION_GROUP_TYPE_ACCELERATOR);
+  archive.location(100, 0, 10);
+  archive.location(101, 0, 11, OTF2_LOCATION_TYPE_ACCELERATOR_STREAM);
+  Losses losses;
+  const auto source = archive.open(losses);
+  ASSERT_TRUE(source);
+  const Definitions& d = source->definitions();
+  ASSERT_EQ(d.processes.size(), 1u);
+  EXPECT_EQ(d.processes[0].locations.size(), 2u);
+  EXPECT_EQ(d.locations[1].device, DeviceId(0));
+}
+
 TEST(Otf2Foreign, RanksThreadsAndDevicesFindTheirPlaces) {
   TemporaryFolder folder;
   ForeignArchive archive(folder.path() / "trace");
