@@ -140,6 +140,7 @@ Result<void> write_info(const fs::path& experiment, const ExperimentInfo& info) 
   if (!info.selected.empty()) json["selected"] = info.selected;
   if (!info.parameters.empty()) json["parameters"] = info.parameters;
   if (!info.trace.empty()) json["trace"] = info.trace;
+  if (!info.traces.empty()) json["traces"] = info.traces;
   return GuardedPath::of_file(info_file(experiment))
       .replace(json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
 }
@@ -159,6 +160,7 @@ Result<ExperimentInfo> read_info(const fs::path& experiment) {
   info.date = field<std::string>(json, "date", "");
   info.job = field<std::string>(json, "job", "");
   info.trace = field<std::string>(json, "trace", "");
+  info.traces = field<std::vector<std::string>>(json, "traces", {});
   info.exit_status = field<int>(json, "exit_status", 0);
   info.user_s = field<double>(json, "user_s", -1);
   info.system_s = field<double>(json, "system_s", -1);

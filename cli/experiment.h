@@ -32,6 +32,7 @@ struct ExperimentInfo {
   /// The trace of this experiment, if it lies elsewhere: the anchor of an OTF2 archive, or the
   /// folder of records of another experiment.
   std::string trace;
+  std::vector<std::string> traces;  ///< of several ranks, a file each; the first is `trace`
   int exit_status = 0;
   /// CPU time of all processes that the command started and waited for; < 0: unknown.
   double user_s = -1, system_s = -1;

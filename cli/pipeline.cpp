@@ -24,8 +24,8 @@
 #include "report/db/findings_db.h"
 #include "report/formats.h"
 #include "report/words/layout.h"
+#include "trace/any/open_trace.h"
 #include "trace/otf2/export.h"
-#include "trace/otf2/reader.h"
 
 namespace culprit::cli {
 namespace {
@@ -44,16 +44,19 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Opens a trace. Names and facts are stored beside records only if these are `own`: the folders of
-/// others stay as they are.
-Result<OpenTrace> open_path(const fs::path& trace, bool own, unsigned threads, Losses& losses) {
+/// Opens a trace. Names and facts are stored beside records only if these are the experiment's own:
+/// the folders of others stay as they are.
+Result<OpenTrace> open_path(const fs::path& experiment, const ExperimentInfo& info,
+                            unsigned threads, Losses& losses) {
+  const fs::path trace = trace_of(experiment, info);
   std::error_code ignored;
   OpenTrace opened;
   if (fs::is_directory(trace, ignored)) {
     const Stopwatch watch;
-    const fs::path experiment = trace.parent_path();
-    auto records = assemble::open_records(
-        experiment, threads, own ? assemble::Keep::names_and_facts : assemble::Keep::nothing);
+    const bool own = info.trace.empty();
+    auto records =
+        assemble::open_records(trace.parent_path(), threads,
+                               own ? assemble::Keep::names_and_facts : assemble::Keep::nothing);
     if (!records) return records.error();
     const assemble::RunFacts& facts = records.value().facts;
     if (!records.value().kept) {
@@ -66,9 +69,11 @@ Result<OpenTrace> open_path(const fs::path& trace, bool own, unsigned threads, L
     opened = {std::move(records.value().source), std::move(records.value().facts)};
     return opened;
   }
-  auto archive = trace::open_otf2(trace, losses);
-  if (!archive) return archive.error();
-  opened.source = std::move(archive).value();
+  std::vector<fs::path> files(info.traces.begin(), info.traces.end());
+  if (files.empty()) files.push_back(trace);
+  auto source = trace::open_traces(files, threads, losses, opened.facts.notes);
+  if (!source) return source.error();
+  opened.source = std::move(source).value();
   return opened;
 }
 
@@ -104,13 +109,14 @@ Result<void> write_archive(const trace::Source& source, const fs::path& experime
   return written;
 }
 
-/// Several ranks read an archive: it is made of the records if there is none yet.
+/// Several ranks read an archive: it is made of the records, or of another tool's trace, if there
+/// is none yet.
 Result<OpenTrace> open_for_all(const fs::path& experiment, const ExperimentInfo& info,
                                const PipelineOptions& options, Losses& losses) {
   std::error_code ignored;
   OpenTrace opened;
   fs::path trace = trace_of(experiment, info);
-  if (fs::is_directory(trace, ignored)) {
+  if (fs::is_directory(trace, ignored) || trace::is_foreign_trace(trace)) {
     auto records = open_trace(experiment, info, options.threads, losses);
     if (!records) return records;
     trace = archive_of(experiment);
@@ -185,7 +191,7 @@ void take_debuginfod(const std::string& seconds) {
 
 Result<OpenTrace> open_trace(const fs::path& experiment, const ExperimentInfo& info,
                              unsigned threads, Losses& losses) {
-  auto opened = open_path(trace_of(experiment, info), info.trace.empty(), threads, losses);
+  auto opened = open_path(experiment, info, threads, losses);
   if (!opened) return opened;
   auto facts = assemble::read_facts(experiment);
   if (!facts) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit analyze: findings for an experiment, in place, or for any OTF2 trace, in a new
-// experiment that refers to it. Nothing is ever written beside a foreign trace. Started by mpirun
-// or srun, its copies share the analysis; the first does all the rest.
+// culprit analyze: findings for an experiment, in place, or for a trace of any format that culprit
+// reads, in a new experiment that refers to it. Nothing is ever written beside a foreign trace.
+// Started by mpirun or srun, its copies share the analysis; the first does all the rest.
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@
 #include "cli/launcher.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
-#include "trace/otf2/anchor.h"
+#include "trace/any/open_trace.h"
 
 namespace culprit::cli {
 namespace {
@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 constexpr log::Component kLog("analyze");
 
 struct AnalyzeArguments {
-  fs::path input;
+  std::vector<fs::path> inputs;  ///< an experiment or a trace; or the traces of several ranks
   fs::path output;
   bool report = false;
   bool alone = false;
@@ -103,10 +103,14 @@ class Draft {
   bool kept_ = false;
 };
 
-/// A new experiment that refers to `trace`; it does not survive a trace that cannot be analyzed.
-int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& trace, ExperimentInfo info,
-                      const Result<assemble::RunFacts>& facts) {
-  info.trace = fs::absolute(trace).lexically_normal().string();
+/// A new experiment that refers to `traces`; it does not survive any that cannot be analyzed.
+int analyze_elsewhere(const AnalyzeArguments& arguments, const std::vector<fs::path>& traces,
+                      ExperimentInfo info, const Result<assemble::RunFacts>& facts) {
+  for (const fs::path& trace : traces) {
+    info.traces.push_back(fs::absolute(trace).lexically_normal().string());
+  }
+  info.trace = info.traces.front();
+  if (info.traces.size() == 1) info.traces.clear();
   const auto experiment =
       create_experiment(arguments.output, Command({info.program}).program_name());
   if (!experiment) return fail(experiment.error());
@@ -125,37 +129,60 @@ int analyze_elsewhere(const AnalyzeArguments& arguments, const fs::path& trace, 
 
 /// With an output, the experiment is left unchanged: it may not be writable.
 int analyze_experiment_folder(const AnalyzeArguments& arguments) {
-  const fs::path& experiment = arguments.input;
+  const fs::path& experiment = arguments.inputs.front();
   if (auto ready = look_for_trace(experiment); !ready) return fail(ready.error());
   if (!arguments.output.empty()) {
     const ExperimentInfo info = read_info(experiment).value();
-    return analyze_elsewhere(arguments, trace_of(experiment, info), info,
-                             assemble::read_facts(experiment));
+    const bool several = !info.traces.empty();
+    std::vector<fs::path> traces(info.traces.begin(), info.traces.end());
+    if (!several) traces = {trace_of(experiment, info)};
+    return analyze_elsewhere(arguments, traces, info, assemble::read_facts(experiment));
   }
   return conclude(analyze_experiment(experiment, arguments.pipeline), arguments, experiment);
 }
 
-/// A trace is named by its folder: its anchor is nearly always called traces.otf2.
-std::string name_of_trace(const fs::path& anchor) {
-  const fs::path folder = fs::absolute(anchor).lexically_normal().parent_path().filename();
-  return folder.empty() ? anchor.stem().string() : folder.string();
+/// Traces are named by their folder: an archive's anchor is nearly always called traces.otf2, and
+/// files of ranks by numbers. A single file of another tool has a name of its own.
+std::string name_of_traces(const std::vector<fs::path>& traces) {
+  const fs::path& first = traces.front();
+  const fs::path folder = fs::absolute(first).lexically_normal().parent_path().filename();
+  const bool by_itself = traces.size() == 1 && trace::is_foreign_trace(first);
+  if (!by_itself && !folder.empty()) return folder.string();
+  const std::string name = first.filename().string();
+  return name.substr(0, name.find('.', 1));
+}
+
+Result<void> look_for_inputs(const std::vector<fs::path>& inputs) {
+  std::error_code code;
+  for (const fs::path& input : inputs) {
+    if (!fs::exists(input, code)) return Error{"there is no '" + input.string() + "'"};
+    if (inputs.size() > 1 && fs::is_directory(input, code)) {
+      return Error{"'" + input.string() +
+                   "' is a folder: several inputs are files, a trace of each rank of one job"};
+    }
+  }
+  return {};
 }
 
 int analyze_input(const AnalyzeArguments& arguments) {
+  if (auto there = look_for_inputs(arguments.inputs); !there) return fail(there.error());
   std::error_code code;
-  const fs::path& input = arguments.input;
-  if (!fs::exists(input, code)) return fail({"there is no '" + input.string() + "'"});
-  const bool folder = fs::is_directory(input, code);
-  const fs::path anchor = folder ? trace::find_anchor(input) : input;
-  if (anchor.empty()) return analyze_experiment_folder(arguments);
+  std::vector<fs::path> traces = arguments.inputs;
+  if (fs::is_directory(traces.front(), code)) {
+    const fs::path folder = traces.front();
+    if (fs::exists(info_file(folder), code)) return analyze_experiment_folder(arguments);
+    traces = trace::find_traces(folder);
+    if (traces.empty()) return analyze_experiment_folder(arguments);
+  }
   ExperimentInfo info;
-  info.program = name_of_trace(anchor);
-  return analyze_elsewhere(arguments, anchor, info, Error{"an archive knows nothing of its run"});
+  info.program = name_of_traces(traces);
+  return analyze_elsewhere(arguments, traces, info, Error{"a trace knows nothing of its run"});
 }
 
 /// The arguments that must be the same for all copies.
 std::string shared_arguments(const AnalyzeArguments& arguments) {
-  std::string text = "analyze " + arguments.input.string();
+  std::string text = "analyze";
+  for (const fs::path& input : arguments.inputs) text += " " + input.string();
   if (!arguments.output.empty()) text += " -o " + arguments.output.string();
   if (arguments.pipeline.threads != 0) text += fmt::format(" -j {}", arguments.pipeline.threads);
   if (arguments.pipeline.memory != 0)
@@ -209,7 +236,11 @@ std::string refuse_unknown_pass(const std::string& name) {
 
 Action add_analyze(CLI::App& command, const Program&) {
   auto arguments = std::make_shared<AnalyzeArguments>();
-  command.add_option("experiment", arguments->input, "an experiment folder, or a traces.otf2")
+  command
+      .add_option("experiment", arguments->inputs,
+                  "an experiment folder; a trace: a traces.otf2, or a file of each rank (or the "
+                  "folder of all) from PyTorch's profiler (.json, .json.gz), Nsight Systems "
+                  "(.sqlite) or rocprofv3 (.db)")
       ->required();
   command.add_option("-o,--output", arguments->output,
                      "the experiment folder to create (default: in place; for a trace: "

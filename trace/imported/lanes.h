@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls and operations of an imported process as a trace needs them: calls of a thread in order and
+// nested, operations of a queue on as many lanes as they need not to overlap.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/losses.h"
+#include "trace/imported/process.h"
+
+namespace culprit::trace {
+
+/// Puts calls in the order in which they are entered, callers before what they call. A call that
+/// outlives its caller is cut; of calls that end before they begin none is left.
+void make_nested(std::vector<ImportedCall>& calls, const std::vector<Region>& regions,
+                 Losses& losses);
+
+/// Operations of one queue in order, on lanes none of which overlap.
+std::vector<std::vector<ImportedOperation>> lanes_of(std::vector<ImportedOperation> operations,
+                                                     Losses& losses);
+
+}  // namespace culprit::trace
