@@ -27,7 +27,8 @@ NotStarted not_started(const replay::Run& run, const Profiles& profiles, Locatio
 
 /// Adds a thread's time, except for idleness.
 void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>& waits,
-                const std::vector<PathKind>& kinds, const NotStarted& before, ProcessTimes& times) {
+                const std::vector<PathKind>& kinds, const std::vector<bool>& idle,
+                const NotStarted& before, ProcessTimes& times) {
   for (const PathTime& entry : profile) {
     const double time = entry.time.seconds();
     if (entry.path == before.path) {
@@ -38,7 +39,7 @@ void add_thread(const std::vector<PathTime>& profile, const std::vector<WaitSum>
     }
     switch (kinds[entry.path.index()]) {
       case PathKind::work:
-        times.useful_s += time;
+        (idle[entry.path.index()] ? times.mpi_rest_s : times.useful_s) += time;
         break;
       case PathKind::runtime:
       case PathKind::waking:
@@ -110,12 +111,13 @@ double ratio(double part, double whole) {
 std::vector<ProcessTimes> process_times(const replay::Run& run, const WaitSums& waits,
                                         const Profiles& profiles, const IdleBlame& idle) {
   const std::vector<PathKind> kinds = path_kinds(run);
+  const std::vector<bool> asleep = idle_in_own_code(run, kinds);
   std::vector<ProcessTimes> processes(run.definitions->processes.size());
   for (LocationId id : run.locations) {
     if (run.is_stream(id)) continue;
     ProcessTimes& times = processes[run.location(id).process.index()];
     times.threads += ratio(run.life(id).length().seconds(), run.wall().seconds());
-    add_thread(profiles[id.index()], waits[id.index()], kinds,
+    add_thread(profiles[id.index()], waits[id.index()], kinds, asleep,
                not_started(run, profiles, run.master_of(id)), times);
   }
   for (const IdleBlame::TeamGroup& group : idle.groups) {

@@ -17,7 +17,9 @@
 //     MPI
 //     start_up   in what starts or ends the program (start_up.h) or waiting there, likewise; and
 //                before the process has been started
-//     mpi_rest   otherwise in MPI, likewise; and not alive while the run lasts
+//     mpi_rest   otherwise in MPI, likewise; in files, asleep or spinning, as far as that is known;
+//     and
+//                not alive while the run lasts
 //
 // A process p of n threads is outside of MPI for O(p) = (useful + serial + imbalance + runtime +
 // device) / n, and would be done after I(p) = O(p) + mpi_wait / n if MPI transferred in no time.

@@ -10,6 +10,7 @@
 #include "blame/profile/start_up.h"
 #include "replay/ranks/exchange.h"
 #include "trace/mpi_calls.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::blame {
 
@@ -76,6 +77,25 @@ std::vector<PathKind> path_kinds(const replay::Run& run) {
     }
   }
   return kinds;
+}
+
+std::vector<bool> idle_in_own_code(const replay::Run& run, const std::vector<PathKind>& kinds) {
+  std::vector<bool> idle(kinds.size());
+  for (size_t i = 0; i < idle.size(); ++i) {
+    const RegionId region = run.callpaths[CallPathId(i)].region;
+    if (kinds[i] != PathKind::work || !region.valid()) continue;
+    switch (trace::pseudo_of(run.regions[region.index()].name)) {
+      case trace::Pseudo::io_in:
+      case trace::Pseudo::blocked_in:
+      case trace::Pseudo::blocked_unknown:
+      case trace::Pseudo::spinning:
+        idle[i] = true;
+        break;
+      default:
+        break;
+    }
+  }
+  return idle;
 }
 
 std::vector<bool> inside_parallel(const replay::Run& run) {

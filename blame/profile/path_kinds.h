@@ -26,6 +26,10 @@ enum class PathKind : uint8_t {
 /// By CallPathId.
 std::vector<PathKind> path_kinds(const replay::Run& run);
 
+/// Returns for each call path of kind `work` whether a thread there is known to do none: it reads
+/// or writes a file, sleeps in a call of the system, or spins.
+std::vector<bool> idle_in_own_code(const replay::Run& run, const std::vector<PathKind>& kinds);
+
 /// Returns for each call path whether it lies in a parallel region.
 std::vector<bool> inside_parallel(const replay::Run& run);
 
