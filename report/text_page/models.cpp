@@ -36,17 +36,26 @@ auto at_callpath(ModelledFigure figure) {
 
 /// Rows that a section does not show: those that grow most stand first.
 struct Hidden {
-  size_t growing = 0, constant = 0, shrinking = 0;
+  size_t growing = 0, uncertain = 0, impossible = 0, constant = 0, shrinking = 0;
 
-  void add(const FoundModel& row) {
-    ++(grows(row) ? growing : shrinks(row) ? shrinking : constant);
+  void add(const FoundModel& row, const Findings& findings) {
+    ++(exceeds_run(row, findings) ? impossible
+       : certainly_grows(row)     ? growing
+       : grows(row)               ? uncertain
+       : shrinks(row)             ? shrinking
+                                  : constant);
   }
   /// "3 that grow less, 5 constant, 1 that shrinks"
   std::string words() const {
     std::vector<std::string> parts;
-    if (growing > 0) parts.push_back(fmt::format("{} that grow less", growing));
-    if (constant > 0) parts.push_back(fmt::format("{} constant", constant));
-    if (shrinking > 0) parts.push_back(fmt::format("{} that shrink", shrinking));
+    const auto add = [&](size_t count, std::string_view what) {
+      if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+    };
+    add(growing, "that grow less");
+    add(uncertain, "whose growth is not certain");
+    add(impossible, "with more than the run time predicted");
+    add(constant, "constant");
+    add(shrinking, "that shrink");
     return listed(parts);
   }
 };
@@ -111,16 +120,18 @@ class ModelPage {
       if (!wanted(row)) continue;
       ++all;
       const bool lone = row.figure == ModelledFigure::wall || row.figure == ModelledFigure::other;
-      if (rows.size() < kRows && (lone || grows(row))) {
+      const bool told = certainly_grows(row) && !exceeds_run(row, findings_);
+      if (rows.size() < kRows && (lone || told)) {
         rows.push_back(i);
       } else {
-        hidden.add(row);
+        hidden.add(row, findings_);
       }
     }
     if (all == 0) return;
-    page_ += fmt::format("\n{}\n", title);
+    page_ +=
+        fmt::format("\n{}  (at the largest measured values, predicted, 95 % of runs)\n", title);
     for (const size_t row : rows) entry(row);
-    if (rows.empty()) page_ += fmt::format("  Nothing grows ({}).\n", hidden.words());
+    if (rows.empty()) page_ += fmt::format("  Nothing certainly grows ({}).\n", hidden.words());
     if (!rows.empty() && all > rows.size()) {
       page_ += fmt::format("  Not shown: {}.\n", hidden.words());
     }

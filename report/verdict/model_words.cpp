@@ -20,7 +20,8 @@ using blame::ModelledFigure;
 
 namespace {
 
-constexpr double kSame = 0.001;  ///< of the value: no growth that matters
+constexpr double kSame = 0.001;       ///< of the value: no growth that matters
+constexpr double kTooWrong_pct = 25;  ///< a formula with a larger error says nothing for sure
 
 const FoundModel* run_time(const Findings& findings) {
   for (const FoundModel& row : findings.models) {
@@ -34,13 +35,14 @@ double time_unit(const Findings& findings) {
   return wall == nullptr ? 1 : wall->base;
 }
 
-/// The worst of a figure, at a call path; the largest growth stands first. Unless nothing else
-/// grows, start-up stands apart, as in other reports, and so do calls that wait: of these it is
-/// said who causes it.
+/// The worst of a figure whose growth is certain, at a call path; the largest growth stands first.
+/// Unless nothing else grows, start-up stands apart, as in other reports, and so do calls that
+/// wait: of these it is said who causes it.
 const FoundModel* worst(const Findings& findings, ModelledFigure figure) {
   const FoundModel* other = nullptr;
   for (const FoundModel& row : findings.models) {
-    if (row.figure != figure || !row.callpath.valid() || !grows(row)) continue;
+    if (row.figure != figure || !row.callpath.valid()) continue;
+    if (!certainly_grows(row) || exceeds_run(row, findings)) continue;
     const blame::FoundCallPath& path = findings.callpaths[row.callpath.index()];
     if (!path.start_up && !blame::waits_for_others(path)) return &row;
     if (other == nullptr) other = &row;
@@ -70,6 +72,10 @@ std::string run_time_words(const FoundModel& wall, const Findings& findings,
   const std::string range =
       fmt::format("95 % of runs: {} to {}", value(wall, wall.low), value(wall, wall.high));
   const std::string change = grows(wall) ? "grows" : shrinks(wall) ? "shrinks" : "";
+  if (!change.empty() && !is_certain(wall)) {
+    return fmt::format("The runs do not tell whether the run time {} from {} to {}: {} ({}).",
+                       change, at_most(findings), at_targets(findings), expected, range);
+  }
   if (change.empty()) {
     return fmt::format("The run time stays the same from {} to {}: {} ({}).", at_most(findings),
                        at_targets(findings), expected, range);
@@ -115,6 +121,21 @@ bool grows(const FoundModel& row) {
 
 bool shrinks(const FoundModel& row) {
   return growth(row) < -kSame * std::abs(row.base);
+}
+
+bool is_certain(const FoundModel& row) {
+  const bool right = row.error_pct >= 0 && row.error_pct <= kTooWrong_pct;
+  return right && (growth(row) > 0 ? row.low > row.base : row.high < row.base);
+}
+
+bool certainly_grows(const FoundModel& row) {
+  return grows(row) && is_certain(row);
+}
+
+bool exceeds_run(const FoundModel& row, const Findings& findings) {
+  const FoundModel* const wall = run_time(findings);
+  const bool is_time = row.figure != ModelledFigure::other && row.figure != ModelledFigure::visits;
+  return is_time && wall != nullptr && &row != wall && row.expected > wall->expected;
 }
 
 ModelValues::ModelValues(const Findings& findings) : time_(time_unit(findings)) {}

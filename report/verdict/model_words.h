@@ -20,6 +20,14 @@ double growth(const blame::FoundModel& row);
 bool grows(const blame::FoundModel& row);
 bool shrinks(const blame::FoundModel& row);
 
+/// Whether the runs tell that it grows or shrinks at all: the interval of the prediction lies on
+/// one side of the largest measured value, and the formula predicts measured values well.
+bool is_certain(const blame::FoundModel& row);
+bool certainly_grows(const blame::FoundModel& row);
+/// Whether a time is predicted to be longer than the run that it is a part of: the formulas of both
+/// cannot be right.
+bool exceeds_run(const blame::FoundModel& row, const blame::Findings& findings);
+
 /// Figures in seconds by one unit for all of them; those of files as they are.
 class ModelValues {
  public:
