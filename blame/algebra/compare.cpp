@@ -82,13 +82,14 @@ void each_value(const Findings& run, ChangedFigure figure, const Visit& visit) {
 /// A figure of each run by region.
 using ByRegion = std::map<std::string, Values>;
 
-/// `ids`: of these runs.
+/// `ids`: of these runs. Without start-up and shutdown, which differ from run to run for reasons
+/// that are not the program's.
 ByRegion sums_of(std::span<const Findings* const> runs, std::span<const CommonIds> ids,
                  const std::vector<FoundCallPath>& callpaths, ChangedFigure figure) {
   ByRegion sums;
   for (size_t i = 0; i < runs.size(); ++i) {
     each_value(*runs[i], figure, [&](CallPathId path, double seconds) {
-      if (!path.valid()) return;
+      if (!path.valid() || runs[i]->callpaths[path.index()].start_up) return;
       Values& values = sums[callpaths[ids[i](path).index()].region];
       values.resize(runs.size());
       values[i] += seconds;

@@ -24,8 +24,9 @@ using blame::Proportion;
 
 namespace {
 
-constexpr double kSame = 0.001;  ///< of what was before: hardly a change
-constexpr double kTimes = 10;    ///< of what was before: from here on percentages say little
+constexpr double kSame = 0.01;     ///< of what was before: no change that is worth a number
+constexpr double kTrifle = 0.001;  ///< of the whole: no part that is worth a word
+constexpr double kTimes = 10;      ///< of what was before: from here on percentages say little
 
 double delta(const FoundChange& row) {
   return row.after_s - row.before_s;
@@ -36,6 +37,10 @@ double delta(const FoundChange& row) {
 Proportion change_of(const FoundChange& row) {
   return row.before_s > 0 ? Proportion::by_itself(std::abs(delta(row)) / row.before_s)
                           : Proportion();
+}
+
+bool is_same(const FoundChange& row) {
+  return std::abs(delta(row)) < kSame * row.before_s;
 }
 
 const FoundChange& of_run(const Findings& findings, ChangedFigure figure) {
@@ -49,7 +54,7 @@ const FoundChange& of_run(const Findings& findings, ChangedFigure figure) {
 /// The largest of functions in one direction that exceeds noise; null: there is none.
 const FoundChange* most(const Findings& findings, ChangedFigure figure, bool worse) {
   for (const FoundChange& row : findings.changes) {  // the largest come first
-    if (row.figure != figure || row.region.empty() || within_noise(row)) continue;
+    if (row.figure != figure || row.region.empty() || within_noise(row) || is_same(row)) continue;
     if ((delta(row) > 0) == worse) return &row;
   }
   return nullptr;
@@ -62,7 +67,7 @@ size_t runs(const Findings& findings, blame::InputRole role) {
 }
 
 std::string wall_words(const FoundChange& wall, const TimeFormat& time) {
-  if (std::abs(delta(wall)) < kSame * wall.before_s) {
+  if (is_same(wall)) {
     return fmt::format("The run takes as long as before ({})", time(wall.after_s));
   }
   return fmt::format("The run takes {} ({}) {}: {} instead of {}", time(std::abs(delta(wall))),
@@ -81,8 +86,9 @@ std::string direction(const Findings& findings, bool worse, const TimeFormat& ti
   std::vector<std::string> items;
   const FoundChange& waiting = of_run(findings, ChangedFigure::waiting);
   const FoundChange& all = of_run(findings, ChangedFigure::time);
-  const double least = kSame * std::max(all.before_s, all.after_s);
-  if ((delta(waiting) > 0) == worse && std::abs(delta(waiting)) > least && !within_noise(waiting)) {
+  const double least = kTrifle * std::max(all.before_s, all.after_s);
+  const bool differs = !is_same(waiting) && !within_noise(waiting);
+  if ((delta(waiting) > 0) == worse && std::abs(delta(waiting)) > least && differs) {
     std::string text = "waiting " + change_amount(waiting, time);
     const FoundChange* cause = most(findings, ChangedFigure::delay, worse);
     if (cause != nullptr && std::abs(delta(*cause)) > least) {
@@ -93,7 +99,7 @@ std::string direction(const Findings& findings, bool worse, const TimeFormat& ti
   }
   const FoundChange* critical = most(findings, ChangedFigure::critical, worse);
   const FoundChange& wall = of_run(findings, ChangedFigure::wall);
-  const double least_wall = kSame * std::max(wall.before_s, wall.after_s);  // as the path is
+  const double least_wall = kTrifle * std::max(wall.before_s, wall.after_s);  // as the path is
   if (critical != nullptr && std::abs(delta(*critical)) > least_wall) {
     items.push_back(fmt::format("{} {} on the critical path", critical->region,
                                 signed_time(delta(*critical), time)));
@@ -104,7 +110,7 @@ std::string direction(const Findings& findings, bool worse, const TimeFormat& ti
 
 std::string noise_words(const Findings& findings, const TimeFormat& time, bool any_change) {
   const FoundChange& wall = of_run(findings, ChangedFigure::wall);
-  const bool same = !any_change && std::abs(delta(wall)) < kSame * wall.before_s;
+  const bool same = !any_change && is_same(wall);
   if (same && wall.noise_s < 0) return "";
   const size_t before = runs(findings, blame::InputRole::before);
   const size_t after = runs(findings, blame::InputRole::after);
@@ -127,7 +133,7 @@ std::string scaling_words(const Findings& findings) {
   const std::string what =
       fmt::format("{} scaling from {} to {} threads", to_string(rows[0].scaling),
                   findings.inputs.front().locations, findings.inputs.back().locations);
-  if (loss <= kSame * rows[0].after_s) {
+  if (loss <= kTrifle * rows[0].after_s) {
     return fmt::format("Nothing is lost in {}: {} of allocated time, and {} would be ideal. ", what,
                        time(rows[0].after_s), time(rows[0].ideal_s));
   }
@@ -145,7 +151,7 @@ std::string scaling_words(const Findings& findings) {
   const auto cause =
       std::max_element(rows.begin() + 1, rows.end(),
                        [](const auto& a, const auto& b) { return a.delay_s < b.delay_s; });
-  if (cause != rows.end() && cause->delay_s > kSame * rows[0].after_s) {
+  if (cause != rows.end() && cause->delay_s > kTrifle * rows[0].after_s) {
     text += fmt::format("; {} causes {} of the waiting ({})", names.code(cause->callpath),
                         how_much(cause->delay_s, rows[0].waiting_s), time(cause->delay_s));
   }
@@ -168,6 +174,7 @@ std::string signed_time(double seconds, const TimeFormat& time) {
 }
 
 std::string change_amount(const FoundChange& row, const TimeFormat& time) {
+  if (row.before_s > 0 && is_same(row)) return "the same";
   const std::string change = signed_time(delta(row), time);
   if (row.before_s <= 0 || time(row.before_s).starts_with('<') || change.starts_with('<')) {
     return change;
