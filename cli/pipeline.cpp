@@ -338,9 +338,9 @@ int help_to_analyze(const PipelineOptions& options) {
   return 0;
 }
 
-bool print_report(const blame::Findings& findings, const fs::path& experiment) {
+bool print_report(const blame::Findings& findings, const fs::path& experiment, bool full) {
   const fs::path place = experiment.empty() ? experiment : for_display(experiment);
-  return print_page(report::formats().front().render(findings, place));
+  return print_page(report::page_format(full).render(findings, place));
 }
 
 fs::path for_display(const fs::path& path) {

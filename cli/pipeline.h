@@ -82,10 +82,10 @@ Result<Analysis> analyze_experiment(const std::filesystem::path& experiment,
 /// The part of the other ranks while the first is in analyze_experiment. Returns the exit status.
 int help_to_analyze(const PipelineOptions& options);
 
-/// Prints the page for people on stdout. `experiment` is where the findings lie; empty: nowhere.
-/// False if that failed.
+/// Prints the page for people on stdout, its first screen or all of it. `experiment` is where the
+/// findings lie; empty: nowhere. False if that failed.
 [[nodiscard]] bool print_report(const blame::Findings& findings,
-                                const std::filesystem::path& experiment);
+                                const std::filesystem::path& experiment, bool full);
 
 /// `path` as short as it can be said from the current folder.
 std::filesystem::path for_display(const std::filesystem::path& path);

@@ -9,9 +9,9 @@ namespace culprit::report {
 namespace {
 
 constexpr Format kFormats[] = {
-    {"text", "one page for people", text},
+    {"text", "one screen for people", true, screen},
     {"json", "one object for programs, nothing shortened; profile and course are in findings.db",
-     json},
+     false, json},
 };
 
 }  // namespace
@@ -25,6 +25,11 @@ const Format* find_format(std::string_view name) {
     if (format.name == name) return &format;
   }
   return nullptr;
+}
+
+const Format& page_format(bool full) {
+  static constexpr Format kFull = {"text", "the whole page for people", true, text};
+  return full ? kFull : kFormats[0];
 }
 
 }  // namespace culprit::report

@@ -45,6 +45,18 @@ const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind) {
   return nullptr;
 }
 
+std::string lost_records(const Losses& losses) {
+  const bool early = losses.contains(LossKind::early_ends);
+  const auto is_of_early_end = [](std::string_view loss) {
+    return loss == text(LossKind::incomplete_collectives).id ||
+           loss == text(LossKind::unmatched_receives).id;
+  };
+  for (const auto& [name, loss] : losses.all()) {
+    if (loss.severity == Severity::data_loss && !(early && is_of_early_end(name))) return name;
+  }
+  return "";
+}
+
 /// Returns the delay costs without start-up. In a cut, delays keep their whole costs, including
 /// those of waits at removed call paths.
 static double own_delay_costs(const Findings& findings) {

@@ -7,6 +7,7 @@
 // reasons.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "blame/amount.h"
@@ -26,6 +27,10 @@ bool device_operations_are_missing(const Findings& findings);
 
 /// The row of that kind, if it is there and matters; else null.
 const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind);
+
+/// Returns the name of the first loss by which records are missing or wrong; "" if there is none.
+/// Unfinished work of a program that was killed is not missing from its records.
+std::string lost_records(const Losses& losses);
 
 /// A call path's blame between devices and hosts, on all locations.
 struct DeviceBlamed {

@@ -12,7 +12,9 @@
 
 #include "base/cores/core_counter.h"
 #include "blame/findings/function_id.h"
+#include "blame/findings/path_meaning.h"
 #include "blame/profile/start_up.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::blame {
 namespace {
@@ -161,6 +163,57 @@ std::vector<OnCriticalPath> on_critical_path(const Findings& findings) {
   auto list = std::move(groups).largest_first([](const OnCriticalPath& c) { return c.time_s; });
   for (OnCriticalPath& group : list) settle(group.shares);
   return list;
+}
+
+namespace {
+
+/// The largest part of a function comes first, so that it is the example.
+std::vector<FunctionTime> by_function(const Findings& findings,
+                                      const std::map<CallPathId, double>& by_path) {
+  std::vector<std::pair<CallPathId, double>> paths(by_path.begin(), by_path.end());
+  std::stable_sort(paths.begin(), paths.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  Groups<std::pair<FunctionId, FunctionId>, FunctionTime> groups;
+  for (const auto& [path, time_s] : paths) {
+    const FoundCallPath& at = findings.callpaths[path.index()];
+    // What is no function, as a call that sleeps, is its caller's.
+    const bool of_caller = at.parent.valid() && trace::pseudo_region(at.region) != nullptr;
+    FunctionTime& group =
+        groups.at({function_of(at),
+                   of_caller ? function_of(findings.callpaths[at.parent.index()]) : FunctionId{}});
+    if (!group.example.valid()) group.example = path;
+    group.time_s += time_s;
+  }
+  return std::move(groups).largest_first([](const FunctionTime& f) { return f.time_s; });
+}
+
+}  // namespace
+
+std::vector<FunctionTime> critical_functions(const Findings& findings) {
+  std::map<CallPathId, double> by_path;
+  for (const FoundCriticalCallPath& row : findings.critical_callpaths) {
+    if (findings.callpaths[row.callpath.index()].start_up) continue;
+    by_path[row.callpath] += row.time_s;
+  }
+  return by_function(findings, by_path);
+}
+
+std::vector<FunctionTime> busy_functions(const Findings& findings) {
+  std::map<CallPathId, double> by_path;
+  const auto counts = [&](CallPathId path) {
+    if (!path.valid()) return false;
+    const FoundCallPath& at = findings.callpaths[path.index()];
+    return !at.start_up && !is_of(at, trace::Paradigm::mpi) &&
+           !is_of(at, trace::Paradigm::openmp) &&
+           (at.parent.valid() || trace::pseudo_region(at.region) == nullptr);
+  };
+  for (const FoundProfile& row : findings.profile) {
+    if (counts(row.callpath)) by_path[row.callpath] += row.time_s;
+  }
+  for (const FoundWait& row : findings.waits) {
+    if (counts(row.callpath)) by_path[row.callpath] -= row.time_s;
+  }
+  return by_function(findings, by_path);
 }
 
 /// Every metric is read at the same moments: the longest of their times is that of all.

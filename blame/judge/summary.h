@@ -63,6 +63,12 @@ struct OnCriticalPath {
   std::vector<Share> shares;  ///< largest first
 };
 
+/// Time of a function, construct or call, wherever it was called from.
+struct FunctionTime {
+  CallPathId example;  ///< the call path with most of it
+  double time_s = 0;
+};
+
 struct PatternTotal {
   std::string pattern;
   double time_s = 0;
@@ -97,6 +103,10 @@ std::vector<Blamed> blamed(const Findings& findings);
 std::vector<BlamedRegion> blamed_regions(const Findings& findings);
 std::vector<PatternSum> suffered(const Findings& findings);
 std::vector<OnCriticalPath> on_critical_path(const Findings& findings);
+/// Returns times on the critical path, without start-up.
+std::vector<FunctionTime> critical_functions(const Findings& findings);
+/// Returns the threads' time in the program's own functions, without waiting.
+std::vector<FunctionTime> busy_functions(const Findings& findings);
 std::vector<PatternTotal> waiting_by_pattern(const Findings& findings);
 
 }  // namespace culprit::blame

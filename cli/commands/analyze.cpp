@@ -20,6 +20,7 @@
 #include "base/printable.h"
 #include "base/settings.h"
 #include "cli/command.h"
+#include "cli/commands/option_checks.h"
 #include "cli/commands/subcommands.h"
 #include "cli/commands/verdict.h"
 #include "cli/launcher.h"
@@ -38,6 +39,7 @@ struct AnalyzeArguments {
   std::vector<fs::path> inputs;  ///< an experiment or a trace; or the traces of several ranks
   fs::path output;
   bool report = false;
+  bool full = false;
   bool alone = false;
   bool passes = false;
   std::vector<std::string> disabled;
@@ -63,7 +65,8 @@ int conclude(const Result<Analysis>& analysis, const AnalyzeArguments& arguments
   if (!analysis) return fail(analysis.error());
   const blame::Findings& findings = analysis->findings;
   const fs::path place = analysis->saved ? experiment : fs::path();
-  if (arguments.report && !print_report(findings, place)) return fail(lost_output());
+  if (arguments.report && !print_report(findings, place, arguments.full))
+    return fail(lost_output());
   if (arguments.passes) print_passes(findings);
   if (!analysis->saved) return fail(analysis->saved.error());
   return judge(findings, experiment);
@@ -281,6 +284,7 @@ Action add_analyze(CLI::App& command, const Program&) {
       ->check(CLI::Range(0, 86400))
       ->type_name("SECONDS");
   command.add_flag("--report", arguments->report, "also print the report");
+  add_full(command, arguments->full);
   return [arguments] {
     for (const std::string& pass : arguments->disabled) {
       blame::disable(arguments->pipeline.disabled, pass);

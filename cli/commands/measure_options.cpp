@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "base/setting_values.h"
+#include "cli/commands/option_checks.h"
 #include "cli/message.h"
 
 namespace culprit::cli {
@@ -82,6 +83,7 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
   auto options = std::make_shared<MeasureOptions>();
   options->report = report;
   add_settings(command, options->settings, report);
+  if (report) add_full(command, options->full);
   command.prefix_command();
   return [options, &command, &program] {
     options->settings.take_variables(process_environment);

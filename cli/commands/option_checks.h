@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks of options beyond those of their types. A name that is empty, because a script's variable
-// was empty, would choose everything.
+// Checks of options beyond those of their types, and an option of several commands. A name that is
+// empty, because a script's variable was empty, would choose everything.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -39,6 +39,11 @@ inline CLI::Validator some_number() {
         return digits ? "" : "expected a non-negative integer, got '" + text + "'";
       },
       "");
+}
+
+/// Adds the option that asks for the whole page.
+inline void add_full(CLI::App& command, bool& full) {
+  command.add_flag("--full", full, "the whole report, not only its first screen");
 }
 
 }  // namespace culprit::cli

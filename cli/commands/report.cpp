@@ -33,6 +33,7 @@ struct ReportArguments {
   report::Selection selection;
   std::optional<size_t> top;
   std::optional<uint64_t> window;
+  bool full = false;
 };
 
 /// A table is asked for by what it is by, by a part of the run, or by a format that only tables
@@ -40,6 +41,13 @@ struct ReportArguments {
 bool is_table(const ReportArguments& arguments) {
   return !arguments.by.empty() || !arguments.selection.everything() || arguments.top ||
          report::find_format(arguments.format) == nullptr;
+}
+
+/// Returns the format of a page; null for one that only tables have.
+const report::Format* format_of(const ReportArguments& arguments) {
+  const report::Format* const format = report::find_format(arguments.format);
+  return format != nullptr && format->for_people && arguments.full ? &report::page_format(true)
+                                                                   : format;
 }
 
 Result<std::string> table_of(const ReportArguments& arguments, const blame::Findings& findings) {
@@ -57,7 +65,7 @@ Result<std::string> table_of(const ReportArguments& arguments, const blame::Find
 Result<std::string> render(const ReportArguments& arguments, const blame::Findings& findings,
                            const fs::path& folder) {
   if (is_table(arguments)) return table_of(arguments, findings);
-  return report::find_format(arguments.format)->render(findings, for_display(folder));
+  return format_of(arguments)->render(findings, for_display(folder));
 }
 
 int show(ReportArguments arguments) {
@@ -70,8 +78,9 @@ int show(ReportArguments arguments) {
   if (!opened) return fail(opened.error());
   const auto text = render(arguments, opened->findings, opened->folder);
   if (!text) return fail(text.error());
-  const bool written = arguments.format == report::formats().front().name ? print_page(text.value())
-                                                                          : print(text.value());
+  const report::Format* const format = format_of(arguments);
+  const bool for_people = format != nullptr && format->for_people;
+  const bool written = for_people ? print_page(text.value()) : print(text.value());
   return written ? 0 : fail({"cannot write the report to standard output"});
 }
 
@@ -118,6 +127,7 @@ Action add_report(CLI::App& command, const Program&) {
       .add_option("--callpath", arguments->selection.callpath,
                   "of these call paths alone; * stands for anything")
       ->check(not_empty());
+  add_full(command, arguments->full);
   command.add_option("--window", arguments->window,
                      "of a long run, one of its windows alone (0: the part from its begin of which "
                      "everything is recorded)");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "cli/commands/option_checks.h"
 #include "cli/commands/subcommands.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
@@ -32,6 +33,7 @@ struct Arguments {
   fs::path metrics;
   unsigned threads = 1;
   bool profile = false;
+  bool full = false;
 };
 
 int snapshot(const Arguments& arguments) {
@@ -52,10 +54,10 @@ int snapshot(const Arguments& arguments) {
     auto saved = report::save_findings(now->findings, arguments.output);
     if (!saved) return fail(saved.error());
   }
-  const auto* const format = report::find_format(arguments.format);
+  const report::Format* format = report::find_format(arguments.format);
+  if (format->for_people && arguments.full) format = &report::page_format(true);
   const std::string page = format->render(now->findings, fs::path());
-  const bool printed =
-      arguments.format == report::formats().front().name ? print_page(page) : print(page);
+  const bool printed = format->for_people ? print_page(page) : print(page);
   return printed ? 0 : fail(lost_output());
 }
 
@@ -70,6 +72,7 @@ Action add_snapshot(CLI::App& command, const Program&) {
   command.add_option("--format", arguments->format, "how the report is written")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
+  add_full(command, arguments->full);
   command.add_flag("--profile", arguments->profile,
                    "of the profile alone, which is read as fast late in a long run as early");
   command.add_option("-o,--output", arguments->output,

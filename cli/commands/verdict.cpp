@@ -3,10 +3,8 @@
 
 #include "cli/commands/verdict.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "base/log.h"
+#include "blame/judge/diagnose.h"
 #include "cli/message.h"
 #include "cli/pipeline.h"
 
@@ -15,26 +13,11 @@ namespace {
 
 constexpr log::Component kLog("analyze");
 
-/// Returns whether a loss is due to an early end: unfinished work of a killed program is not
-/// missing from its records.
-bool is_of_early_end(std::string_view loss) {
-  return loss == text(LossKind::incomplete_collectives).id ||
-         loss == text(LossKind::unmatched_receives).id;
-}
-
-/// Records are missing or wrong.
-bool is_damaged(const Losses& losses) {
-  const bool early = losses.contains(LossKind::early_ends);
-  return std::any_of(losses.all().begin(), losses.all().end(), [&](const auto& entry) {
-    return entry.second.severity == Severity::data_loss && !(early && is_of_early_end(entry.first));
-  });
-}
-
 }  // namespace
 
 int judge(const blame::Findings& findings, const std::filesystem::path& experiment) {
   for (const std::string& violation : findings.identities.violations) kLog.error("{}", violation);
-  const bool damaged = is_damaged(findings.losses);
+  const bool damaged = !blame::lost_records(findings.losses).empty();
   if (damaged) {
     kLog.warning(
         "records are damaged or missing: {} contains what could be read, and its report lists "

@@ -13,6 +13,7 @@
 
 #include <sys/resource.h>
 
+#include <csignal>
 #include <cstring>
 #include <system_error>
 
@@ -142,7 +143,7 @@ void print_findings(const MeasureOptions& options, const fs::path& experiment) {
     return;
   }
   const fs::path place = analysis->saved ? experiment : fs::path();
-  if (!print_report(analysis->findings, place)) fail(lost_output());
+  if (!print_report(analysis->findings, place, options.full)) fail(lost_output());
   if (!analysis->saved) fail(analysis->saved.error());
 }
 
@@ -226,6 +227,14 @@ void add_cpu_time(ExperimentInfo& info) {
   info.page_faults = static_cast<uint64_t>(use.ru_minflt) + static_cast<uint64_t>(use.ru_majflt);
 }
 
+/// Returns the status that the findings keep. A launcher that was asked to stop ends with a status
+/// of its own, which tells of no failure of the program.
+int status_to_keep(const ChildResult& child) {
+  constexpr int kSignalled = 128;
+  const bool own = child.interrupted && child.status > 0 && child.status < kSignalled;
+  return own ? kSignalled + SIGTERM : child.status;
+}
+
 /// culprit stands in front of whatever starts the ranks, if there is such a thing at all.
 int measure_in_front(HeldSignals& held, const MeasureOptions& options, const fs::path& preload) {
   ExperimentInfo info = describe(options);
@@ -245,7 +254,7 @@ int measure_in_front(HeldSignals& held, const MeasureOptions& options, const fs:
     remove_folder(experiment.value());
     return explain_unstarted(options, child);
   }
-  info.exit_status = child.status;
+  info.exit_status = status_to_keep(child);
   add_cpu_time(info);
   if (auto written = write_info(experiment.value(), info); !written) fail(written.error());
   finish_safely(held, options, experiment.value(), child.status);

@@ -12,6 +12,7 @@ namespace culprit::cli {
 
 struct MeasureOptions {
   Command command;
+  bool full = false;    ///< print the whole page, not its first screen
   bool report = false;  ///< analyse and print (run), or stop at the trace (record)
   GivenSettings settings;
 };

@@ -127,6 +127,14 @@ Json verdict_json(const Findings& findings) {
     rivals.push_back(
         {{"kind", to_string(rival.kind)}, {"gain_s", rival.gain_s}, {"text", rival.text}});
   }
+  Json savings = Json::array();
+  for (const Saving& each : verdict.savings) {
+    savings.push_back({{"kind", each.kind},
+                       {"callpath", name_of(findings, each.callpath)},
+                       {"what", each.what},
+                       {"change", each.change},
+                       {"gain_s", each.gain_s}});
+  }
   Json common;
   if (verdict.common.example.valid()) {
     common = {{"function", function_of(findings, verdict.common.example)},
@@ -145,6 +153,7 @@ Json verdict_json(const Findings& findings) {
           {"unexplained", audit_json(verdict.audit, findings)},
           {"lost", lost},
           {"rivals", rivals},
+          {"savings", savings},
           {"core_shortage", cores_json(verdict.cores)}};
 }
 

@@ -39,18 +39,18 @@ using blame::Waiting;
 
 constexpr size_t kRows = 3;  ///< of each kind
 constexpr double kRowMatters = blame::kWorthALine;
-constexpr size_t kLabelColumn = 18;      ///< where shares begin
 constexpr double kAsGoodAsOne = 0.9995;  ///< a factor that would be shown as 100.0 %
 
 /// Returns the column where words begin; on a narrow page they are in the line below.
 size_t words_column() {
-  return page_width() >= kRoomBeside ? 28 : text_column();
+  return page_width() >= kRoomBeside ? 14 : text_column();
 }
 
-/// Rows of a share and a text; the first says what they are shares of.
+/// Rows of a share and a text, below a line that says what they are shares of.
 class Rows {
  public:
-  explicit Rows(std::string_view label) : label_(label) {}
+  Rows(std::string_view label, std::string_view whole)
+      : lines_(fmt::format("  {}, of {}\n", label, whole)) {}
 
   /// `remark` is left out where the line has no room for it.
   void add(Proportion part, std::string_view what, const std::string& remark = "") {
@@ -65,21 +65,20 @@ class Rows {
     add_lines(percent(Proportion::by_itself(part)), wrapped(text, words_column()));
   }
   bool full() const { return count_ == kRows; }
-  const std::string& lines() const { return lines_; }
+  /// "" if there are none.
+  std::string lines() const { return count_ > 0 ? lines_ : ""; }
 
  private:
   void add_lines(const std::string& share, std::string lines) {
-    const std::string head = left("  " + label_, kLabelColumn) + right(share, 8) + "  ";
+    const std::string head = right(share, words_column() - 2) + "  ";
     if (page_width() >= kRoomBeside) {
       lines_ += lines.replace(0, words_column(), head);
     } else {
-      lines_ += head.substr(0, head.find_last_not_of(' ') + 1) + '\n' + lines;
+      lines_ += "  " + share + '\n' + lines;
     }
-    label_.clear();
     ++count_;
   }
 
-  std::string label_;
   std::string lines_;
   size_t count_ = 0;
 };
@@ -104,21 +103,29 @@ std::string factors(const Findings& findings, std::string_view name,
   return text.empty() ? std::string(name) : fmt::format("{}: {}", name, text);
 }
 
+/// Without MPI its factors are of processes and threads that wait for each other.
+std::string outer_level(const Findings& findings) {
+  if (unit_of(findings) == "rank") return "MPI";
+  return findings.run.ranks > 1 ? "processes" : "threads at work";
+}
+
+/// "MPI 60.8 % x OpenMP 65.7 %"; "" unless both lose something.
+std::string outer_and_inner(const Findings& findings) {
+  const double mpi = efficiency(findings, Factor::mpi), omp = efficiency(findings, Factor::omp);
+  if (mpi >= kAsGoodAsOne || omp >= kAsGoodAsOne) return "";
+  return fmt::format("{} {} x OpenMP {}", outer_level(findings),
+                     percent(Proportion::by_itself(mpi)), percent(Proportion::by_itself(omp)));
+}
+
 std::string efficiency_rows(const Findings& findings) {
   if (findings.efficiencies.empty()) return "";
-  Rows rows("Efficiency");
+  Rows rows("Efficiency", "the threads' time without start-up and shutdown");
   const double mpi = efficiency(findings, Factor::mpi), omp = efficiency(findings, Factor::omp);
-  const bool both = mpi < kAsGoodAsOne && omp < kAsGoodAsOne;
-  // Without MPI the same factors are of processes and threads that wait for each other.
   const bool has_mpi = unit_of(findings) == "rank";
-  const std::string outer = has_mpi                  ? "MPI"
-                            : findings.run.ranks > 1 ? "processes"
-                                                     : "threads at work";
-  rows.add_whole(
-      efficiency(findings, Factor::parallel),
-      both ? fmt::format("parallel efficiency: {} {} x OpenMP {}", outer,
-                         percent(Proportion::by_itself(mpi)), percent(Proportion::by_itself(omp)))
-           : "parallel efficiency");
+  const std::string outer = outer_level(findings);
+  const std::string both = outer_and_inner(findings);
+  rows.add_whole(efficiency(findings, Factor::parallel),
+                 both.empty() ? "parallel efficiency" : "parallel efficiency: " + both);
   if (mpi < kAsGoodAsOne) {
     rows.add_whole(mpi,
                    has_mpi || findings.run.ranks > 1
@@ -138,7 +145,7 @@ std::string efficiency_rows(const Findings& findings) {
 }
 
 std::string wait_rows(const Findings& findings) {
-  Rows rows("Wait states");
+  Rows rows("Wait states", "allocated time");
   for (const blame::PatternTotal& total : waiting_by_pattern(findings)) {
     if (rows.full() || total.time_s < kRowMatters * findings.identities.waiting_s) break;
     rows.add(Proportion::of(Amount<Waiting>(total.time_s), blame::allocation(findings)),
@@ -163,7 +170,7 @@ void add_advice(const Findings& findings, const PageNames& names, Rows& rows) {
 /// Returns the rows on idle devices: which code causes that, and what to do.
 std::string device_rows(const Findings& findings, const PageNames& names) {
   if (findings.devices.empty()) return "";
-  Rows rows("Devices");
+  Rows rows("Devices", "the devices' time");
   double busy = 0;
   for (const blame::FoundDevice& device : findings.devices) busy += device.busy_s;
   const Amount<DeviceTime> whole(static_cast<double>(findings.devices.size()) *
@@ -171,12 +178,12 @@ std::string device_rows(const Findings& findings, const PageNames& names) {
   const Amount<DeviceTime> late(findings.identities.device_idle_s);
   const Proportion busy_part = Proportion::of(Amount<DeviceTime>(busy), whole);
   if (find_diagnosis(findings, Diagnosis::idle_for_unknown_reasons) != nullptr) {
-    rows.add(busy_part, "of device time busy; cause of idle time unknown");
+    rows.add(busy_part, "busy; cause of idle time unknown");
   } else if (late < kRowMatters * whole) {
-    rows.add(busy_part, "of device time busy; devices hardly wait for hosts");
+    rows.add(busy_part, "busy; devices hardly wait for hosts");
   } else {
     const auto blamed = blame::own_idle_device(findings);
-    rows.add(Proportion::of(late, whole), "of device time idle: nothing had been launched");
+    rows.add(Proportion::of(late, whole), "idle: nothing had been launched");
     if (blamed.empty()) return rows.lines();
     std::string text = "while hosts executed " + names.code(blamed.front().callpath);
     if (text.size() > page_width() - words_column()) {
@@ -190,7 +197,7 @@ std::string device_rows(const Findings& findings, const PageNames& names) {
 
 /// By function; how its load is distributed is known by call path: said if one has most of it.
 std::string delay_rows(const Findings& findings, const PageNames& names) {
-  Rows rows("Root causes");
+  Rows rows("Root causes", all_waiting(findings));
   const Amount<OwnWaiting> waiting = blame::own_waiting(findings);
   for (const blame::Cause& cause : causes(findings)) {
     if (rows.full() || cause.cost() < kRowMatters * waiting) break;
@@ -203,18 +210,11 @@ std::string delay_rows(const Findings& findings, const PageNames& names) {
 
 /// By function, as root causes are.
 std::string critical_rows(const Findings& findings, const PageNames& names) {
-  std::map<std::string, double> sums;
-  for (const blame::OnCriticalPath& item : on_critical_path(findings)) {
-    if (findings.callpaths[item.callpath.index()].start_up) continue;  // has a line of its own
-    sums[names.code(item.callpath)] += item.time_s;
-  }
-  std::vector<std::pair<std::string, double>> list(sums.begin(), sums.end());
-  std::stable_sort(list.begin(), list.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  Rows rows("Critical path");
-  for (const auto& [name, time_s] : list) {
-    if (rows.full() || time_s < kRowMatters * findings.run.wall_s) break;
-    rows.add(Proportion::of(Amount<Run>(time_s), blame::run_time(findings)), name);
+  Rows rows("Critical path", "the run time");
+  for (const blame::FunctionTime& each : blame::critical_functions(findings)) {
+    if (rows.full() || each.time_s < kRowMatters * findings.run.wall_s) break;
+    rows.add(Proportion::of(Amount<Run>(each.time_s), blame::run_time(findings)),
+             names.code(each.example));
   }
   return rows.lines();
 }
@@ -242,7 +242,7 @@ std::string_view reason_words(NobodyReason reason) {
 }
 
 std::string idle_rows(const Findings& findings, const PageNames& names) {
-  Rows rows("Idle threads");
+  Rows rows("Idle threads", "their idle time");
   double idle = findings.identities.idle_s;
   for (const blame::FoundNobody& row : findings.idle_nobody) {
     if (row.reason == NobodyReason::start_up) idle -= row.time_s;
@@ -260,15 +260,19 @@ std::string idle_rows(const Findings& findings, const PageNames& names) {
 
 }  // namespace
 
+std::string efficiency_line(const Findings& findings) {
+  if (findings.efficiencies.empty()) return "";
+  const std::string both = outer_and_inner(findings);
+  return fmt::format("{} of the threads' time is useful{}.",
+                     percent(Proportion::by_itself(efficiency(findings, Factor::parallel))),
+                     both.empty() ? "" : fmt::format(" ({})", both));
+}
+
 std::string at_a_glance(const Findings& findings, const PageNames& names) {
   if (findings.identities.waiting_s <= 0) return "";
   return "\nAT A GLANCE\n" + efficiency_rows(findings) + device_rows(findings, names) +
          wait_rows(findings) + delay_rows(findings, names) + critical_rows(findings, names) +
-         idle_rows(findings, names) +
-         wrapped(fmt::format("Shares are of allocated time (efficiency, wait states), of {} (root "
-                             "causes), of the run time (critical path), and of idle threads' time.",
-                             all_waiting(findings)),
-                 2);
+         idle_rows(findings, names);
 }
 
 std::string_view all_waiting(const Findings& findings) {
@@ -295,13 +299,18 @@ std::string why_late(const blame::FoundInstance& wait, const PageNames& names) {
 }  // namespace
 
 std::string longest_waits(const Findings& findings, const PageNames& names) {
-  std::string lines;
+  std::vector<const blame::FoundInstance*> longest;  // of each pattern
   for (const blame::PatternTotal& total : waiting_by_pattern(findings)) {
     if (total.time_s < kRowMatters * findings.identities.waiting_s) break;
     const auto worst = std::find_if(
         findings.instances.begin(), findings.instances.end(),
         [&](const blame::FoundInstance& instance) { return instance.pattern == total.pattern; });
-    if (worst == findings.instances.end()) continue;
+    if (worst != findings.instances.end()) longest.push_back(&*worst);
+  }
+  std::stable_sort(longest.begin(), longest.end(),
+                   [](const auto* a, const auto* b) { return a->time_s > b->time_s; });
+  std::string lines;
+  for (const blame::FoundInstance* const worst : longest) {
     const std::string text = fmt::format(
         "{} at t = {}: {} in {} waited for {}{}", pattern_name(worst->pattern),
         moment(worst->begin_s), names.location(worst->location), names.region(worst->callpath),

@@ -17,6 +17,10 @@ namespace culprit::report {
 /// ever waited.
 std::string at_a_glance(const blame::Findings& findings, const PageNames& names);
 
+/// "40.0 % of the threads' time is useful (MPI 60.8 % x OpenMP 65.7 %).": the parallel efficiency;
+/// "" if it is unknown.
+std::string efficiency_line(const blame::Findings& findings);
+
 /// Returns the whole of root causes' shares: "all waiting time", except for a cut.
 std::string_view all_waiting(const blame::Findings& findings);
 

@@ -13,6 +13,9 @@ namespace culprit::report {
 
 std::string head_section(const blame::Findings& findings, const TimeFormat& time);
 
+/// The same in two lines.
+std::string head_in_short(const blame::Findings& findings, const TimeFormat& time);
+
 /// "4 threads", "4 threads and 2 device streams".
 std::string time_lines(const blame::Findings& findings);
 

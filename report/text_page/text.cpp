@@ -25,6 +25,7 @@
 #include "report/text_page/changes.h"
 #include "report/text_page/cores.h"
 #include "report/text_page/devices.h"
+#include "report/text_page/first_screen.h"
 #include "report/text_page/glance.h"
 #include "report/text_page/head.h"
 #include "report/text_page/messages.h"
@@ -546,15 +547,36 @@ void Page::write_foot() {
 
 }  // namespace
 
+namespace {
+
+/// Differences and models have one page each: "" for all other findings.
+std::string page_of_several_runs(const Findings& findings,
+                                 const std::filesystem::path& experiment) {
+  switch (findings.run.operation) {
+    case blame::Operation::diff:
+      return change_page(findings, experiment);
+    case blame::Operation::model:
+      return model_page(findings, experiment);
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string screen(const Findings& findings, const std::filesystem::path& experiment) {
+  const Findings safe = displayed(findings);
+  const std::string place = printable(experiment.string());
+  std::string page = page_of_several_runs(safe, place);
+  if (page.empty()) page = printable(first_screen(safe, place), "\n");
+  return fitted(std::move(page));
+}
+
 std::string text(const Findings& findings, const std::filesystem::path& experiment) {
   const Findings safe = displayed(findings);
-  if (safe.run.operation == blame::Operation::diff) {
-    return fitted(change_page(safe, printable(experiment.string())));
-  }
-  if (safe.run.operation == blame::Operation::model) {
-    return fitted(model_page(safe, printable(experiment.string())));
-  }
-  return Page(safe, printable(experiment.string())).write();
+  const std::string place = printable(experiment.string());
+  std::string page = page_of_several_runs(safe, place);
+  return page.empty() ? Page(safe, place).write() : fitted(std::move(page));
 }
 
 }  // namespace culprit::report

@@ -151,10 +151,11 @@ std::string stretch_words(double begin_s, double end_s, const Findings& findings
 
 std::string unexplained_sentence(const Audit& audit, const Findings& findings,
                                  const PageNames& names, const TimeFormat& time) {
-  const std::string lost = fmt::format(
-      "{} is lost{} in {} {}{}", rounded(audit.unexplained), audit.is_most ? "" : ", most of it",
-      place_of(audit, findings, names), on_places(audit.shares, findings, names),
-      stretch_words(audit.begin_s, audit.end_s, findings, time));
+  const std::string lost =
+      fmt::format("{} of the time is lost{} in {} {}{}", rounded(audit.unexplained),
+                  audit.is_most ? "" : ", most of it", place_of(audit, findings, names),
+                  on_places(audit.shares, findings, names),
+                  stretch_words(audit.begin_s, audit.end_s, findings, time));
   if (!audit.spins) return lost + ", unexplained.";
   if (!audit.meanwhile.valid()) return lost + ", spinning until memory changes.";
   return fmt::format("{}, spinning until memory changes; meanwhile, {} was executed {}.", lost,
@@ -164,8 +165,9 @@ std::string unexplained_sentence(const Audit& audit, const Findings& findings,
 
 std::string unexplained_warning(const Audit& audit, const Findings& findings,
                                 const PageNames& names) {
-  return fmt::format("{} is not explained ({} {}).", rounded(audit.unexplained),
-                     place_of(audit, findings, names), on_places(audit.shares, findings, names));
+  return fmt::format("{} of the time is not explained: {} {}; the page shows when.",
+                     rounded(audit.unexplained), place_of(audit, findings, names),
+                     on_places(audit.shares, findings, names));
 }
 
 std::vector<TileTotal> lost_tiles(const Findings& findings) {
@@ -197,11 +199,12 @@ std::vector<TileTotal> lost_tiles(const Findings& findings) {
 std::string tile_sentence(const TileTotal& total, const Findings& findings,
                           const PageNames& names) {
   const Proportion share =
-      Proportion::of(Amount<blame::Allocation>(total.time_s), blame::allocation(findings));
+      Proportion::of(Amount<OwnAllocation>(total.time_s), blame::own_allocation(findings));
   const bool nowhere = total.tile == Tile::absent || !total.callpath.valid();
-  return fmt::format("{} is {}{} {}.", rounded(share), words_of(total.tile),
-                     nowhere ? "," : fmt::format(", mostly {}", names.region(total.callpath)),
-                     on_places(total.shares, findings, names));
+  return fmt::format("{} of the time is {}{} {}{}.", rounded(share), words_of(total.tile),
+                     nowhere ? "," : fmt::format(", mostly {}", names.code(total.callpath)),
+                     on_places(total.shares, findings, names),
+                     total.tile == Tile::blocked ? "; what it waits for is not known" : "");
 }
 
 }  // namespace culprit::report

@@ -42,11 +42,12 @@ struct Audit {
 
 Audit audit(const blame::Findings& findings);
 
-/// "38 % is lost in MPI_Send on rank 0 from 2.1 s on, unexplained." "31 % is lost in wait_turn on
-/// thread 1, which spins there; meanwhile solve was executed on thread 0."
+/// "38 % of the time is lost in MPI_Send on rank 0 from 2.1 s on, unexplained." "31 % of
+/// the time is lost in wait_turn on thread 1, which spins there; meanwhile solve was executed on
+/// thread 0."
 std::string unexplained_sentence(const Audit& audit, const blame::Findings& findings,
                                  const PageNames& names, const TimeFormat& time);
-/// "8 % is not explained (MPI_Wait on rank 5)."
+/// "8 % of the time is not explained: MPI_Wait on rank 5; the page shows when."
 std::string unexplained_warning(const Audit& audit, const blame::Findings& findings,
                                 const PageNames& names);
 
@@ -61,7 +62,7 @@ struct TileTotal {
 /// The largest first; without useful time and waiting.
 std::vector<TileTotal> lost_tiles(const blame::Findings& findings);
 
-/// "31 % is MPI itself, mostly MPI_Send on rank 0."
+/// "31 % of the time is MPI itself, mostly MPI_Send on rank 0."
 std::string tile_sentence(const TileTotal& total, const blame::Findings& findings,
                           const PageNames& names);
 

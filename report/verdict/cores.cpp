@@ -196,13 +196,23 @@ CoreShortage core_shortage(const blame::Findings& findings) {
   return shortage;
 }
 
-std::string taker_words(const CoreShortage& shortage) {
-  if (!shortage.disturbed()) return "";
+namespace {
+
+/// Returns the kind of what is not the program that took most.
+CoreTakerKind worst_of_others(const CoreShortage& shortage) {
   CoreTakerKind worst = CoreTakerKind::others;
   for (const CoreTakerKind kind :
        {CoreTakerKind::helpers, CoreTakerKind::quota, CoreTakerKind::hypervisor}) {
     if (taken_by(shortage, kind) > taken_by(shortage, worst)) worst = kind;
   }
+  return worst;
+}
+
+}  // namespace
+
+std::string taker_words(const CoreShortage& shortage) {
+  if (!shortage.disturbed()) return "";
+  const CoreTakerKind worst = worst_of_others(shortage);
   const double part = taken_by(shortage, worst) / shortage.outside_s;
   const std::string share =
       rounded(blame::Proportion::by_itself(part * shortage.outside_work_s() / shortage.work_s()));
@@ -254,29 +264,65 @@ Crowd crowd_of(const CoreShortage& shortage, const blame::Findings& findings) {
   return crowd;
 }
 
-/// Returns the option that lets a process use more cores, by its launcher.
-std::string unbinding(const blame::Findings& findings, size_t threads) {
+/// Returns how a process gets more cores, by its launcher.
+std::string unbinding(const blame::Findings& findings, size_t threads_of_process) {
   const std::string& command = findings.run.command;
   if (command.find("srun") != std::string::npos) {
-    return fmt::format("srun --cpus-per-task={}", threads);
+    return fmt::format("with srun --cpus-per-task={}", threads_of_process);
   }
-  if (findings.run.mpi.starts_with("Open MPI")) return "mpirun --bind-to none";
-  if (!findings.run.mpi.empty()) return "mpiexec -bind-to none";
-  return "no taskset or OMP_PROC_BIND";
+  if (findings.run.mpi.starts_with("Open MPI")) return "with mpirun --bind-to none";
+  if (!findings.run.mpi.empty()) return "with mpiexec -bind-to none";
+  return "without taskset or OMP_PROC_BIND";
 }
 
-std::string consequence_of(const CoreShortage& shortage, const std::string& remedy) {
-  const std::string again = remedy.empty() ? "measure again with a core for each thread"
-                                           : fmt::format("measure again with {}", remedy);
+/// Returns what keeps others from the run's cores.
+std::string_view without_others(CoreTakerKind worst) {
+  switch (worst) {
+    case CoreTakerKind::quota:
+      return "with a larger CPU quota";
+    case CoreTakerKind::hypervisor:
+      return "on a machine of its own";
+    case CoreTakerKind::helpers:
+      return "with a core to spare";
+    default:
+      return "while nothing else runs there (srun --exclusive)";
+  }
+}
+
+std::string consequence_of(const CoreShortage& shortage, const blame::Findings& findings) {
+  const std::string remedy = own_core_remedy(shortage, findings);
   return shortage.comes_first()
-             ? fmt::format("which delays everything below: {}.", again)
+             ? fmt::format("which delays everything below: re-run {}.", remedy)
              : fmt::format(
-                   "mostly while they waited: calls that spin while they wait compete for cores, "
-                   "which may not have slowed the run. To be sure, {}.",
-                   again);
+                   "mostly while busy-waiting, which may not have slowed the run. To be sure, "
+                   "re-run {}.",
+                   remedy);
 }
 
 }  // namespace
+
+bool is_bound(const CoreShortage& shortage) {
+  return taken_by(shortage, CoreTakerKind::binding) > shortage.own_wait_s() / 2;
+}
+
+std::string own_core_remedy(const CoreShortage& shortage, const blame::Findings& findings) {
+  const Crowd crowd = crowd_of(shortage, findings);
+  if (is_bound(shortage)) {
+    const size_t processes = std::max<size_t>(1, shortage.processes);
+    return unbinding(findings, (crowd.threads + processes - 1) / processes);
+  }
+  return crowd.remedy.empty() ? "with one core per thread" : "with " + crowd.remedy;
+}
+
+std::string core_remedy(const CoreShortage& shortage, const blame::Findings& findings) {
+  return shortage.disturbed() ? std::string(without_others(worst_of_others(shortage)))
+                              : own_core_remedy(shortage, findings);
+}
+
+std::string bound_words(const CoreShortage& shortage, const blame::Findings& findings) {
+  return fmt::format("{} bound to {}", crowd_of(shortage, findings).who,
+                     counted(shortage.cores, "core"));
+}
 
 std::string core_words(const CoreShortage& shortage, const blame::Findings& findings) {
   return fmt::format(
@@ -293,24 +339,22 @@ std::string core_sentence(const CoreShortage& shortage, const blame::Findings& f
       std::any_of(findings.processes.begin(), findings.processes.end(),
                   [&](const blame::FoundProcess& p) { return p.node != shortage.node; });
   const std::string where = several_nodes ? fmt::format(" on {}", shortage.node) : "";
-  const double bound_s = taken_by(shortage, CoreTakerKind::binding);
-  if (bound_s > shortage.own_wait_s() / 2) {
+  if (is_bound(shortage)) {
     return fmt::format(
         "{}{} {} bound to {}, although there are more: for {} of the time in which threads could "
         "run, they had no core, {}",
         crowd.who, where, crowd.threads == 1 ? "is" : "are", counted(shortage.cores, "core"), share,
-        consequence_of(shortage, unbinding(findings, crowd.threads)));
+        consequence_of(shortage, findings));
   }
-  const std::string consequence = consequence_of(shortage, crowd.remedy);
+  const std::string consequence = consequence_of(shortage, findings);
   if (shortage.cores > 0 && crowd.threads > shortage.cores) {
-    return fmt::format(
-        "{} shared {}{}: for {} of the time in which threads could run, they had no core, {}",
-        crowd.who, counted(shortage.cores, "core"), where, share, consequence);
+    return fmt::format("{} shared {}{}: threads were runnable but had no core {} of the time, {}",
+                       crowd.who, counted(shortage.cores, "core"), where, share, consequence);
   }
   const bool was_watched =
       taken_by(shortage, CoreTakerKind::unknown) <= 0 && !shortage.takers.empty();
   return fmt::format(
-      "For {} of the time in which threads could run, they had no core, although {}{} could use {} "
+      "Threads were runnable but had no core {} of the time, although {}{} could use {} "
       "({}), {}",
       share, crowd.who, where, counted(shortage.cores, "core"),
       was_watched ? "other threads of the program had them"

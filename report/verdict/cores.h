@@ -64,6 +64,19 @@ CoreShortage core_shortage(const blame::Findings& findings);
 /// wait; "" unless the run was disturbed.
 std::string taker_words(const CoreShortage& shortage);
 
+/// Most of the time without a core is due to a binding to fewer cores than there are.
+bool is_bound(const CoreShortage& shortage);
+
+/// "with mpirun --bind-to none": continues "re-run", against the part that the run took from
+/// itself.
+std::string own_core_remedy(const CoreShortage& shortage, const blame::Findings& findings);
+
+/// The same against the larger part: other programs', if these disturbed the run.
+std::string core_remedy(const CoreShortage& shortage, const blame::Findings& findings);
+
+/// "2 ranks with 4 threads bound to 1 core".
+std::string bound_words(const CoreShortage& shortage, const blame::Findings& findings);
+
 /// "4 ranks on 2 cores had no core for 49 % of the time", likewise.
 std::string core_words(const CoreShortage& shortage, const blame::Findings& findings);
 

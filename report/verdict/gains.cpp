@@ -212,28 +212,33 @@ std::string gained(double gain_s, const Findings& findings, const TimeFormat& ti
       rounded(blame::Proportion::of(blame::Amount<blame::Run>(gain_s), blame::run_time(findings))));
 }
 
-std::string gain_in_short(const Findings& findings, const blame::Cause& cause,
-                          const TimeFormat& time) {
-  const FoundFunctionGain* const row = gain_of(findings, cause);
-  if (row == nullptr) return "";
+std::string change_in_short(const Findings& findings, const blame::Cause& cause,
+                            const FoundFunctionGain& row) {
   std::string over;
-  if (row->kind == GainKind::balanced && cause.callpaths.size() == 1) {
+  if (row.kind == GainKind::balanced && cause.callpaths.size() == 1) {
     for (const blame::FoundDistribution& each : findings.distributions) {
       if (each.callpath != cause.costliest || each.locations < 2) continue;
       const bool ranks = each.locations <= findings.run.ranks && findings.run.ranks > 1;
       over = fmt::format(" over {}", counted(each.locations, ranks ? "rank" : "thread"));
     }
   }
-  const std::string_view change = row->kind == GainKind::halved ? "halved" : in_short(row->kind);
+  return (row.kind == GainKind::halved ? "halved" : std::string(in_short(row.kind))) + over;
+}
+
+std::string gain_in_short(const Findings& findings, const blame::Cause& cause,
+                          const TimeFormat& time) {
+  const FoundFunctionGain* const row = gain_of(findings, cause);
+  if (row == nullptr) return "";
+  const std::string change = change_in_short(findings, cause, *row);
   const Words words(findings, time);
   if (!words.hardly(-row->gain_s)) {
-    return fmt::format("; {}{}: {} longer", change, over, gained(-row->gain_s, findings, time));
+    return fmt::format("; {}: {} longer", change, gained(-row->gain_s, findings, time));
   }
-  if (words.hardly(row->gain_s)) return fmt::format("; {}{}: hardly shorter", change, over);
+  if (words.hardly(row->gain_s)) return fmt::format("; {}: hardly shorter", change);
   const bool halved_is_more = row->kind != GainKind::halved && !words.hardly(row->halved_s) &&
                               row->halved_s >= kHalvedMore * row->gain_s;
   return fmt::format(
-      "; {}{}: {} shorter{}", change, over, gained(row->gain_s, findings, time),
+      "; {}: {} shorter{}", change, gained(row->gain_s, findings, time),
       halved_is_more ? fmt::format(" (halved: {})", gained(row->halved_s, findings, time)) : "");
 }
 

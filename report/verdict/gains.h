@@ -23,6 +23,10 @@ const blame::FoundFunctionGain* gain_of(const blame::Findings& findings, const b
 /// "0.8 s (19 %)".
 std::string gained(double gain_s, const blame::Findings& findings, const TimeFormat& time);
 
+/// "balanced over 4 ranks": the change that the row is about.
+std::string change_in_short(const blame::Findings& findings, const blame::Cause& cause,
+                            const blame::FoundFunctionGain& row);
+
 /// Returns words for the end of a sentence: "; balanced over 4 ranks: 0.8 s (19 %) shorter". "" if
 /// nothing is known.
 std::string gain_in_short(const blame::Findings& findings, const blame::Cause& cause,

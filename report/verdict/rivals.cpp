@@ -33,45 +33,53 @@ std::string caller(const Findings& findings, const PageNames& names, CallPathId 
   return names.region(parent.valid() ? parent : path);
 }
 
-std::string small_messages(const Findings& findings, const PageNames& names,
-                           const FoundDiagnosis& row) {
+/// What costs, its share with what it is a share of, and the change that helps.
+struct Words {
+  std::string share, what;
+  std::string_view change;
+};
+
+Words small_messages(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
   uint64_t bytes = 0, messages = 0;
   for (const blame::FoundMessageUse& use : findings.message_use) {
     bytes += use.bytes;
     messages += use.messages;
   }
-  return fmt::format("{} is for {} of {} bytes from {}; sixteen joined to one",
-                     rounded(blame::proportion(row)), counted(row.count, "message"),
-                     grouped(messages > 0 ? bytes / messages : 0),
-                     caller(findings, names, row.callpath));
+  return {rounded(blame::proportion(row)) + " is for",
+          fmt::format("{} of {} bytes from {}", counted(row.count, "message"),
+                      grouped(messages > 0 ? bytes / messages : 0),
+                      caller(findings, names, row.callpath)),
+          "sixteen joined to one"};
 }
 
-std::string short_regions(const Findings& findings, const PageNames& names,
-                          const FoundDiagnosis& row) {
+Words short_regions(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
   const double each_s = row.count > 0 ? row.callpath_s / static_cast<double>(row.count) : 0;
-  return fmt::format("{} is for {} of {} each in {}; on one thread",
-                     rounded(blame::proportion(row)), counted(row.count, "parallel region"),
-                     short_time(each_s), caller(findings, names, row.callpath));
+  return {rounded(blame::proportion(row)) + " is for",
+          fmt::format("{} of {} each in {}", counted(row.count, "parallel region"),
+                      short_time(each_s), caller(findings, names, row.callpath)),
+          "on one thread"};
 }
 
-std::string page_faults(const PageNames& names, const FoundDiagnosis& row) {
-  return fmt::format("{} of CPU time is the kernel's, for {}, probably in {}; if memory is kept",
-                     rounded(blame::proportion(row)), counted(row.count, "page fault"),
-                     names.code(row.callpath));
+Words page_faults(const PageNames& names, const FoundDiagnosis& row) {
+  return {
+      rounded(blame::proportion(row)) + " of CPU time is the kernel's, for",
+      fmt::format("{}, probably in {}", counted(row.count, "page fault"), names.code(row.callpath)),
+      "if memory is kept"};
 }
 
-std::string threads_in_mpi(const PageNames& names, const FoundDiagnosis& row) {
-  return fmt::format("{} is {} on several threads of a process at once; one at a time",
-                     rounded(blame::proportion(row)), names.region(row.callpath));
+Words threads_in_mpi(const PageNames& names, const FoundDiagnosis& row) {
+  return {rounded(blame::proportion(row)) + " is",
+          fmt::format("{} on several threads of a process at once", names.region(row.callpath)),
+          "one at a time"};
 }
 
-std::string locked_calls(const Findings& findings, const PageNames& names,
-                         const FoundDiagnosis& row) {
+Words locked_calls(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
   const std::string_view function =
       trace::rest_of_family(findings.callpaths[row.callpath.index()].region);
-  return fmt::format("{} is {} in {} on {}, which has one lock for all; without it",
-                     rounded(blame::proportion(row)), function,
-                     caller(findings, names, row.callpath), counted(row.count, "thread"));
+  return {rounded(blame::proportion(row)) + " is",
+          fmt::format("{} in {} on {}, which has one lock for all", function,
+                      caller(findings, names, row.callpath), counted(row.count, "thread")),
+          "without it"};
 }
 
 /// Returns whether threads other than the first have hardly any work outside of regions that are
@@ -90,7 +98,8 @@ bool is_all_work_of_threads(const Findings& findings, const FoundDiagnosis& row)
   return row.time_s >= kNearlyAll * in_regions_s;
 }
 
-std::string words_of(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
+/// Nothing for a diagnosis that is no rival.
+Words words_of(const Findings& findings, const PageNames& names, const FoundDiagnosis& row) {
   switch (row.kind) {
     case Diagnosis::small_messages:
       return small_messages(findings, names, row);
@@ -103,7 +112,7 @@ std::string words_of(const Findings& findings, const PageNames& names, const Fou
     case Diagnosis::locked_calls:
       return locked_calls(findings, names, row);
     default:
-      return "";
+      return {};
   }
 }
 
@@ -114,10 +123,11 @@ std::vector<Rival> rivals(const Findings& findings, const PageNames& names,
   std::vector<Rival> list;
   for (const FoundDiagnosis& row : findings.diagnoses) {
     if (!row.matters || blame::lacks(row.gain_s) || !row.callpath.valid()) continue;
-    const std::string text = words_of(findings, names, row);
-    if (text.empty()) continue;
-    list.push_back({row.kind, row.gain_s,
-                    fmt::format("{}: {} shorter.", text, gained(row.gain_s, findings, time)),
+    const Words words = words_of(findings, names, row);
+    if (words.what.empty()) continue;
+    list.push_back({row.kind, row.callpath, row.gain_s, words.what, words.change,
+                    fmt::format("{} {}; {}: {} shorter.", words.share, words.what, words.change,
+                                gained(row.gain_s, findings, time)),
                     is_all_work_of_threads(findings, row)});
   }
   std::stable_sort(list.begin(), list.end(),

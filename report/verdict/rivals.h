@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/words/layout.h"
@@ -16,8 +17,11 @@ namespace culprit::report {
 
 struct Rival {
   blame::Diagnosis kind;
-  double gain_s = 0;  ///< of the run
-  std::string text;
+  CallPathId callpath;
+  double gain_s = 0;              ///< of the run
+  std::string what;               ///< "600 000 messages of 32 bytes from read_re2"
+  std::string_view change;        ///< "sixteen joined to one"
+  std::string text;               ///< both in a sentence, with the gain
   bool explains_waiting = false;  ///< threads wait since there is nothing but this for them to do
 };
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "report/verdict/change_words.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/model_words.h"
+#include "report/verdict/savings.h"
 #include "report/verdict/stuck.h"
 #include "report/verdict/words.h"
 #include "report/words/layout.h"
@@ -100,6 +102,22 @@ int deadly_signal(int status) {
   return deadly ? signal : 0;
 }
 
+/// Returns the sentence on a program that failed; "" for one that did not. A run that was ended
+/// from outside, by a time limit or a person, is judged as far as it came.
+std::string failure(const blame::RunInfo& run, const TimeFormat& time) {
+  constexpr int kTimeLimit = 124;  // of timeout(1)
+  constexpr int kLargestOwn = 128;
+  std::string how;
+  if (const int signal = deadly_signal(run.exit_status); signal != 0) {
+    how = fmt::format("died of signal {} (SIG{})", signal, sigabbrev_np(signal));
+  } else if (run.exit_status > 0 && run.exit_status <= kLargestOwn &&
+             run.exit_status != kTimeLimit) {
+    how = fmt::format("failed with exit status {}", run.exit_status);
+  }
+  if (how.empty()) return "";
+  return fmt::format("The program {} after {}: no verdict on its speed.", how, time(run.wall_s));
+}
+
 /// Returns the gain of the run without its costliest cause.
 double gain_of_cause(const std::vector<blame::Cause>& causes, const Findings& findings) {
   if (causes.empty()) return 0;
@@ -131,7 +149,8 @@ class Judge {
     for (size_t i = 1; i < sentences_.size(); ++i) {
       verdict_.more.push_back(std::move(sentences_[i].text));
     }
-    if (verdict_.kind != VerdictKind::stuck) {
+    if (verdict_.judges_speed()) {
+      verdict_.savings = savings(verdict_, findings_, names_, time_);
       const std::vector<std::string> details = words_.details();
       verdict_.more.insert(verdict_.more.end(), details.begin(), details.end());
     }
@@ -169,16 +188,14 @@ class Judge {
 
   /// Collects all candidates for the sentence, in order of weight.
   void collect() {
-    if (const int signal = deadly_signal(findings_.run.exit_status); signal != 0) {
-      say(VerdictKind::failed,
-          fmt::format("The program died of signal {}; all below is the time before.", signal));
-    }
+    say(VerdictKind::failed, failure(findings_.run, time_));
+    const bool failed = !sentences_.empty();
     const bool hangs =
         unanswered_.seconds() > 0 && unanswered_ >= kMostOfIt * blame::own_waiting(findings_);
     if (hangs) {
       say(VerdictKind::stuck, hung_sentence(findings_, names_));
-      return;
     }
+    if (hangs || failed) return;
     const bool disturbed = verdict_.cores.disturbed();
     if (disturbed || verdict_.cores.comes_first()) {
       say(disturbed ? VerdictKind::disturbed : VerdictKind::oversubscribed, words_.disturbed());
@@ -247,9 +264,9 @@ class Judge {
         return is_efficient() || total.time_s < kHardlyAny * whole_s ? nullptr : &total;
       }
       const double waiting_s = blame::own_waiting(findings_).seconds();
-      const bool is_work = total.tile == blame::Tile::mpi || total.tile == blame::Tile::overhead ||
-                           total.tile == blame::Tile::io;
-      if (!is_work) continue;
+      const bool is_lost = total.tile == blame::Tile::mpi || total.tile == blame::Tile::overhead ||
+                           total.tile == blame::Tile::io || total.tile == blame::Tile::blocked;
+      if (!is_lost) continue;
       const bool much =
           total.time_s >= kWorthSaying * whole_s && total.time_s >= kMuchMore * waiting_s;
       return much ? &total : nullptr;

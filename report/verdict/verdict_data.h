@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "blame/amount.h"
@@ -27,7 +28,7 @@ inline constexpr size_t kMostCauses = 3;
 
 enum class VerdictKind {
   nothing,             ///< nobody waited at all, and there is nothing else to say
-  failed,              ///< the program was killed by a signal that tells of a mistake
+  failed,              ///< the program ended with an error
   stuck,               ///< most of the waiting is for calls that could not return
   disturbed,           ///< others took the cores of its threads: likewise
   oversubscribed,      ///< threads had no cores to work on: what follows is to be read with care
@@ -42,6 +43,16 @@ enum class VerdictKind {
 };
 std::string_view to_string(VerdictKind kind);
 
+/// A change of the program, or of how it is run, with what it saves.
+struct Saving {
+  std::string_view kind;          ///< "function", "progress", "binding", or that of a diagnosis
+  CallPathId callpath;            ///< none: it is about no code
+  std::string what;               ///< "solve (a.c:3) on rank 1"
+  std::string change;             ///< "balanced over 4 ranks"
+  double gain_s = 0;              ///< of the run, if nothing else changes
+  bool explains_waiting = false;  ///< as of Rival
+};
+
 struct Verdict {
   VerdictKind kind = VerdictKind::nothing;     ///< the first of these that holds
   VerdictKind waiting = VerdictKind::nothing;  ///< what is to be said of waiting, from `other_time`
@@ -53,9 +64,13 @@ struct Verdict {
   Audit audit;
   std::vector<TileTotal> lost;  ///< classes of time that are neither useful nor waiting
   std::vector<Rival> rivals;
+  std::vector<Saving> savings;    ///< the largest first (savings.h)
   std::string text;               ///< the sentence; "" for nothing
   std::string warning;            ///< a sentence; "" if there is none
   std::vector<std::string> more;  ///< further sentences
+
+  /// Nothing is said of the speed of a program that failed or hung.
+  bool judges_speed() const { return kind != VerdictKind::failed && kind != VerdictKind::stuck; }
 };
 
 /// The costliest of the named ones, as a part of the own allocation time.

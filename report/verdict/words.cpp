@@ -58,7 +58,7 @@ std::string VerdictWords::waiting() const {
     case VerdictKind::spread:
       return spread();
     case VerdictKind::unknown:
-      return fmt::format("{} is waiting; what caused it is not known.",
+      return fmt::format("{} of the time is waiting; what caused it is not known.",
                          rounded(verdict_.waiting_share));
     default:
       return "";
@@ -97,7 +97,8 @@ std::string VerdictWords::of_cause(const blame::Cause& cause) const {
   const bool moves = over != nullptr && cause.shares.size() > 1;
   const bool in_order = moves && (over->movement == blame::Movement::moves ||
                                   over->movement == blame::Movement::turns);
-  return fmt::format("{} is waiting for {}{}{}{}", share_of(cause), name_of(cause, names_),
+  return fmt::format("{} of the time is waiting for {}{}{}{}", share_of(cause),
+                     name_of(cause, names_),
                      in_order ? "" : ' ' + on_places(cause.shares, findings_, names_),
                      moves ? movement_words(*over, findings_) : "",
                      over == nullptr ? "" : when_words(*over, time_));
@@ -107,11 +108,11 @@ std::string VerdictWords::spread() const {
   const blame::Cause& top = verdict_.causes.front();
   const std::string share = rounded(verdict_.waiting_share);
   if (verdict_.common.example.valid() && verdict_.common.cost_s > kMuchMore * top.cost_s) {
-    return fmt::format("{} is waiting; everything below {} causes {} of it.", share,
+    return fmt::format("{} of the time is waiting; everything below {} causes {} of it.", share,
                        names_.code(verdict_.common.example),
                        of_waiting(Amount<OwnWaiting>(verdict_.common.cost_s)));
   }
-  return fmt::format("{} is waiting for {}; {} causes most, {} of it.", share,
+  return fmt::format("{} of the time is waiting for {}; {} causes most, {} of it.", share,
                      counted(verdict_.known_causes, "function"), name_of(top, names_),
                      of_waiting(top));
 }
@@ -164,15 +165,41 @@ std::vector<std::string> VerdictWords::details() const {
 }
 
 std::string VerdictWords::warning(Amount<OwnWaiting> unanswered) const {
+  if (const std::string loss = blame::lost_records(findings_.losses); !loss.empty()) {
+    return fmt::format("data loss ({}); the full report says what is missing.", loss);
+  }
+  if (!verdict_.judges_speed()) return gap();
+  if (verdict_.cores.disturbed() || verdict_.cores.comes_first()) {
+    return fmt::format("these figures may change: re-run {}.",
+                       core_remedy(verdict_.cores, findings_));
+  }
   if (verdict_.audit.matters() && verdict_.kind != VerdictKind::unexplained &&
       !verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
     return unexplained_warning(verdict_.audit, findings_, names_);
   }
   if (std::string few = few_samples(); !few.empty()) return few;
-  if (verdict_.cores.matters() && !verdict_.cores.comes_first()) {
-    return core_words(verdict_.cores, findings_) + ", mostly while they waited.";
+  if (verdict_.cores.matters()) {
+    return fmt::format("{}, mostly while busy-waiting; to be sure, re-run {}.",
+                       core_words(verdict_.cores, findings_),
+                       core_remedy(verdict_.cores, findings_));
   }
-  return without_cause(unanswered);
+  const std::string unknown = without_cause(unanswered);
+  return unknown.empty() ? gap() : unknown;
+}
+
+/// The first gap of the result that is worth a warning. That a process ended early is one only if
+/// there is no other: the rest of its run is known.
+std::string VerdictWords::gap() const {
+  const std::string_view early = text(LossKind::early_ends).id;
+  std::string sentence;
+  for (const auto& [name, loss] : findings_.losses.all()) {
+    const bool other = sentence.empty() || name != early;
+    if (loss.severity != Severity::warning || !other) continue;
+    const std::string_view first = std::string_view(loss.advice).substr(0, loss.advice.find(". "));
+    sentence = fmt::format("{} ({}).", first.substr(0, first.find_last_not_of('.') + 1), name);
+    if (name != early) break;
+  }
+  return sentence;
 }
 
 /// Too few to be sure of the first name.
@@ -185,7 +212,8 @@ std::string VerdictWords::few_samples() const {
     sum += *samples;
     if (sum >= blame::kHandful) return "";
   }
-  return fmt::format("{} rests on {}.", name_of(verdict_.causes.front(), names_),
+  return fmt::format("{} rests on {}: run for longer, or with a higher --sampling.",
+                     name_of(verdict_.causes.front(), names_),
                      sum == 0 ? "no samples" : counted(sum, "sample"));
 }
 
@@ -196,7 +224,8 @@ std::string VerdictWords::without_cause(Amount<OwnWaiting> unanswered) const {
   if (hardly || unknown.seconds() <= 0 || unknown < kWorthSaying * blame::own_waiting(findings_)) {
     return "";
   }
-  return fmt::format("for {} of the waiting no cause was found.", of_waiting(unknown));
+  return fmt::format("for {} of the waiting no cause was found (reasons: in the full report).",
+                     of_waiting(unknown));
 }
 
 }  // namespace culprit::report

@@ -28,7 +28,8 @@ class VerdictWords {
   /// "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, most waiting is for
   /// slow on rank 2."
   std::string disturbed() const;
-  /// "31 % is waiting for resolve_contacts on rank 3; balanced over 4 ranks: 0.8 s (19 %) shorter."
+  /// "31 % of the time is waiting for resolve_contacts on rank 3; balanced over 4 ranks: 0.8 s (19
+  /// %) shorter."
   std::string waiting() const;
   /// "75.0 % of it caused by slow on rank 2 and 25.0 % by other on rank 1": of a cut.
   std::string caused_by() const;
@@ -46,6 +47,7 @@ class VerdictWords {
   std::string estimate(const blame::Cause& cause) const;
   std::string spread() const;
   std::string few_samples() const;
+  std::string gap() const;
   std::string without_cause(blame::Amount<blame::OwnWaiting> unanswered) const;
 
   const blame::Findings& findings_;

@@ -28,7 +28,7 @@ def judge(report, who, at_work):
     verdict, shortage = report.data["verdict"], report.data["verdict"]["core_shortage"]
     check(shortage and shortage["cores"] == 1, f"the cores are {shortage}: {report.data['processes']}")
     check(0 < shortage["share"] < 1, f"the threads lacked a core for {shortage['share']} of their time")
-    check(any(f"{who} shared 1 core: for " in sentence for sentence in verdict["more"]), f"it adds {verdict['more']}")
+    check(any(f"{who} shared 1 core: threads were runnable but had no core " in sentence for sentence in verdict["more"]), f"it adds {verdict['more']}")
     if verdict["kind"] == "disturbed":
         check(verdict["text"].startswith("Disturbed: "), f"the verdict is {verdict['text']}")
         return

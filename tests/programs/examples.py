@@ -147,6 +147,7 @@ def judge_verdict(case, report):
 def judge(case, report):
     report.check_identities()
     report.check_nothing_lost()
+    report.check_same_figures()
     check(report.data["run"]["ranks"] == max(case.ranks, 1),
           f"{report.data['run']['ranks']} ranks instead of {max(case.ranks, 1)}")
     judge_waits(case, report)

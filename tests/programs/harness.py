@@ -130,6 +130,7 @@ class Report:
     """The JSON report of an experiment, with the questions that the tests ask of it."""
 
     def __init__(self, place, experiment):
+        self.place, self.experiment = place, experiment
         done = succeed([place.culprit, "report", "--format", "json", experiment])
         try:
             self.data = json.loads(done.stdout)
@@ -147,6 +148,22 @@ class Report:
         verdict = json.dumps(self.data.get("verdict", ""), ensure_ascii=False)
         large = [p for p in re.findall(r"(\d+(?:\.\d+)?) %", verdict) if float(p) > 100]
         check(not large, f"more than all of something: {large} in {verdict}")
+
+    def check_same_figures(self):
+        """The first screen says what JSON says: the verdict, the efficiency and the savings."""
+        verdict = self.data["verdict"]
+        page = " ".join(succeed([self.place.culprit, "report", self.experiment]).stdout.split())
+        whole = " ".join(succeed([self.place.culprit, "report", "--full", self.experiment]).stdout.split())
+        for sentence in (verdict["text"], verdict["warning"] or ""):
+            check(sentence in page and sentence in whole, f"'{sentence}' is not in\n{page}\nor\n{whole}")
+        efficiency = next((row["value"] for row in self.data["efficiencies"] if row["name"] == "parallel"), None)
+        if efficiency is not None and verdict["kind"] not in ("failed", "stuck"):
+            check(f"Efficiency: {100 * efficiency:.1f} % of" in page, f"the efficiency is {efficiency}, and not in\n{page}")
+            useful = sum(row["time_s"] for row in self.data["tiles"] if row["tile"] == "useful")
+            threads = sum(row["time_s"] for row in self.data["tiles"])
+            check(efficiency >= useful / threads - ROUNDING, f"{useful} of {threads} s are useful, and {efficiency} efficient")
+        for saving in verdict["savings"][:1]:
+            check(f"{saving['what']}, {saving['change']}" in page, f"{saving} is not in\n{page}")
 
     def check_identities(self):
         found = self.data["identities"]

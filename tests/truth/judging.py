@@ -75,11 +75,6 @@ def read_account(prefix):
     return account
 
 
-def verdict_of(text):
-    found = re.search(r"^Verdict:.*?(?=\n\s*\n)", text, re.MULTILINE | re.DOTALL)
-    return re.sub(r"\s+", " ", found.group()) if found else ""
-
-
 def cost_at_ends(data):
     """By (call path, location): what it made others wait in MPI_Init and MPI_Finalize, after their end, and
     before they were there: start-up and shutdown, which are nobody's fault."""

@@ -25,7 +25,7 @@ import harness
 from apps import App, read_apps
 from cases import CASES, NOBODY
 from families.gains import faults_of_gains
-from judging import HARDLY, faults_of, read_account, shares, verdict_of
+from judging import HARDLY, faults_of, read_account, shares
 
 CALM, NOISY = 0.01, 0.10  # disturbed by others by so much: not at all; too much for any judgement
 QUICK_SHARE = 0.5         # of all waiting: what --quick wants the culprit to be charged
@@ -59,7 +59,8 @@ def measure(command, build, folder, environment):
     harness.check(done.returncode == 0, f"status {done.returncode}: {done.stdout[-1500:]}")
     report = subprocess.run([culprit, "report", "--format", "json", experiment], stdout=subprocess.PIPE,
                             text=True, check=True, timeout=TIMEOUT_S)
-    return read_account(prefix), verdict_of(done.stdout), json.loads(report.stdout)
+    data = json.loads(report.stdout)
+    return read_account(prefix), data["verdict"]["text"], data
 
 
 def ask_oracle(script, run, experiment):

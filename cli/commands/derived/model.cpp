@@ -205,7 +205,7 @@ int model(const ModelArguments& arguments) {
   }
   const report::Format& format = *report::find_format(arguments.format);
   const std::string text = format.render(*made, arguments.output);
-  const bool printed = &format == &report::formats().front() ? print_page(text) : print(text);
+  const bool printed = format.for_people ? print_page(text) : print(text);
   if (!printed) return fail(lost_output());
   if (arguments.output.empty()) return 0;
   std::vector<fs::path> inputs = arguments.runs;

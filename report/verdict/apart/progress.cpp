@@ -35,9 +35,13 @@ Progress progress_verdict(const blame::Findings& findings, const PageNames& name
   std::string text = fmt::format("{} {} for progress", percent(share),
                                  suspected ? "is suspected to wait" : "waits");
   const std::vector<blame::Cause> causes = causes_of(findings, kPattern);
+  Progress progress;
   if (!causes.empty()) {
-    text += fmt::format(" while {} {} calls no MPI", name_of(causes.front(), names),
-                        on_places(causes.front().shares, findings, names));
+    const std::string who = fmt::format("{} {}", name_of(causes.front(), names),
+                                        on_places(causes.front().shares, findings, names));
+    text += fmt::format(" while {} calls no MPI", who);
+    progress.what = who + ", which calls no MPI";
+    progress.callpath = causes.front().costliest;
   }
   text += "; try MPI_Test in it, a progress thread, or smaller pieces";
   const double gain_s = findings.progress.gain_s;
@@ -45,7 +49,9 @@ Progress progress_verdict(const blame::Findings& findings, const PageNames& name
     const Proportion gain = Proportion::of(Amount<blame::Run>(gain_s), blame::run_time(findings));
     text += fmt::format(": {} ({}) shorter", time(gain_s), percent(gain));
   }
-  return {text + '.', waiting >= kMostly * blame::own_waiting(findings)};
+  progress.text = text + '.';
+  progress.is_most = waiting >= kMostly * blame::own_waiting(findings);
+  return progress;
 }
 
 }  // namespace culprit::report

@@ -14,6 +14,8 @@ namespace culprit::report {
 
 struct Progress {
   std::string text;      ///< "" if it is not worth a sentence
+  std::string what;      ///< "long_kernel (a.c:5) on rank 0, which calls no MPI"; "" if unknown
+  CallPathId callpath;   ///< of what computed
   bool is_most = false;  ///< of all waiting
 };
 

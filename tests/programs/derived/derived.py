@@ -54,7 +54,7 @@ def difference(place):
     total = sum(row["short_s"] + row["long_s"] for row in change["delays"])
     expected = sum(d["short_s"] + d["long_s"] for d in b["delays"]) - sum(d["short_s"] + d["long_s"] for d in a["delays"])
     check(near(total, expected), f"the delay costs differ by {total}, not {expected}")
-    page = succeed([place.culprit, "report", place.experiment("change")]).stdout
+    page = succeed([place.culprit, "report", "--full", place.experiment("change")]).stdout
     check("THE WHOLE RUN" in page, page)
     itself = succeed([place.culprit, "diff", one, one, "-o", place.experiment("same")]).stdout
     check("takes as long as before" in itself and "worse" not in itself and "better" not in itself, itself)
@@ -137,7 +137,7 @@ def cut(place):
     succeed([place.culprit, "cut", run, "--drop", "*/advance", "-o", place.experiment("rest")])
     check(near(waiting(report(place, place.experiment("rest"))), waiting(whole) - expected), "the rest is not the rest")
     succeed([place.culprit, "view", place.experiment("part")])
-    said = " ".join(succeed([place.culprit, "report", place.experiment("part")]).stdout.split())
+    said = " ".join(succeed([place.culprit, "report", "--full", place.experiment("part")]).stdout.split())
     check("Of the whole run are its length, phases and iterations" in said, said)
     done = execute([place.culprit, "cut", run, "--root", "nothing", "-o", place.experiment("never")])
     check(done.returncode == 1 and "no call path is like 'nothing'" in done.stderr, done.stderr)
@@ -181,7 +181,7 @@ def python(place):
     known = sum(w["time_s"] for w in data["waits"] if w["pattern"] == "mpi.late_sender")
     mine = sum(row["time_s"] for row in run.rows("user_waits"))
     check(abs(mine - known) <= 1e-6 + 0.001 * known, f"the pattern by hand found {mine} s, culprit {known} s: {done.stdout}")
-    page = succeed([place.culprit, "report", run.path]).stdout
+    page = succeed([place.culprit, "report", "--full", run.path]).stdout
     check("PATTERNS OF YOUR OWN" in page and "Late sender, by hand" in page, page)
     name = run.rows("user_patterns")[0]["name"]
     check(name in succeed([place.culprit, "report", run.path, "--by", "pattern"]).stdout, "report --by pattern has it not")

@@ -91,7 +91,7 @@ def test_ranks(place):
     culprit = prefix / "bin" / "culprit"
     succeed(hidden(place, [culprit, "record", "-o", experiment, "--", *mpirun(2, program)]))
     succeed(hidden(place, mpirun(2, culprit, "analyze", experiment)))
-    done = succeed(hidden(place, [culprit, "report", experiment]))
+    done = succeed(hidden(place, [culprit, "report", "--full", experiment]))
     check("Late sender" in done.stdout, f"no late sender in the report:\n{done.stdout}")
 
 

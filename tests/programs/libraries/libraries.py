@@ -21,7 +21,7 @@ def measure(place, name, *command, options=(), **variables):
     report = Report(place, folder)
     report.check_identities()
     report.check_nothing_lost()
-    text = succeed([place.culprit, "report", folder]).stdout
+    text = succeed([place.culprit, "report", "--full", folder]).stdout
     return report.data["delays"], " ".join(text.split("WHERE THE TIME WENT")[0].split())
 
 
@@ -75,7 +75,7 @@ def stripped(place):
     away = symbols.rename(symbols.with_suffix(".away"))
     folder = place.experiment("stripped")
     succeed([place.culprit, "run", "-o", folder, "--", *mpirun(2, program)])
-    text = succeed([place.culprit, "report", folder]).stdout
+    text = succeed([place.culprit, "report", "--full", folder]).stdout
     check("dispatch has no symbols" in " ".join(text.split()), f"no word on symbols: {text[-1500:]}")
     away.rename(symbols)
     succeed([place.culprit, "analyze", folder])
@@ -100,7 +100,7 @@ def served(place):
             "DEBUGINFOD_CACHE_PATH": str(pathlib.Path(place.scratch) / "fetched")}
     folder = place.experiment("served")
     succeed([place.culprit, "run", "-o", folder, "--", *mpirun(2, program)], environment=asks)
-    text = succeed([place.culprit, "report", folder]).stdout
+    text = succeed([place.culprit, "report", "--full", folder]).stdout
     check("dispatch has no symbols" in " ".join(text.split()), f"a server was asked: {text[-1500:]}")
     succeed([place.culprit, "analyze", folder, "--debuginfod", "60"], environment=asks)
     delays = Report(place, folder).data["delays"]

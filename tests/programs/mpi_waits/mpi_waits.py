@@ -130,7 +130,7 @@ def empty_message(mpi):
         check([(r["location"], r["messages"], r["empty"], r["repeated"], r["silent_receivers"])
                for r in rows] == [("0.0", 1, 1, 0, 1)], f"messages: {rows}")
         check_time("waiting for it", rows[0]["waiting_empty_s"], 0.3)
-        text = succeed([place.culprit, "report", place.experiment()]).stdout
+        text = succeed([place.culprit, "report", "--full", place.experiment()]).stdout
         check("MESSAGES THAT SAY LITTLE" in text and "1 of 1 message had no data" in text, text)
     return test
 

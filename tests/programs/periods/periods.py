@@ -97,11 +97,11 @@ def kept(place, experiment, written):
     database = sqlite3.connect(f"{new}/findings.db")
     found = database.execute("SELECT verdict, period_s, phases FROM periods WHERE series = 'bytes-written'")
     check(found.fetchall() == [("periodic", written["period_s"], 12)], "findings.db says something else")
-    page = succeed([place.culprit, "report", new]).stdout
+    page = succeed([place.culprit, "report", "--full", new]).stdout
     check("PERIODS" in page and "bytes-written" in page.split("PERIODS")[1], page)
     data = json.loads(succeed([place.culprit, "report", new, "--format", "json"]).stdout)
     check(of(data["periods"], "bytes-written") == written, data["periods"])
-    check("PERIODS" not in succeed([place.culprit, "report", experiment]).stdout, "nobody has asked yet")
+    check("PERIODS" not in succeed([place.culprit, "report", "--full", experiment]).stdout, "nobody has asked yet")
     again = execute([place.culprit, "periods", experiment, "-o", new])
     check(again.returncode == 1 and "already exists" in again.stderr, again.stderr)
 

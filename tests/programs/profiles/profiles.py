@@ -105,7 +105,7 @@ def blame(place):
 def report(place):
     """The page says what it is, and that it does not know who made whom wait."""
     both(place, mpirun(2, place.program("hybrid_chain.clang")))
-    page = succeed([place.culprit, "report", place.experiment("profile")]).stdout
+    page = succeed([place.culprit, "report", "--full", place.experiment("profile")]).stdout
     check("profile" in page, f"the page does not say what it is:\n{page}")
     check("ROOT CAUSES" not in page, f"the page names causes:\n{page}")
 

@@ -46,6 +46,7 @@ def report(place, experiment):
     data["run"]["notes"] = [note for note in data["run"]["notes"] if "how much shorter" not in note]
     verdict = data["verdict"]
     verdict.pop("gain")
+    verdict.pop("savings")
     projected = ("Then ", "Most would come from ")
     verdict["more"] = [re.sub(r"(; .*)?\.$", "", s) for s in verdict["more"] if not s.startswith(projected)]
     verdict["text"] = re.sub(r"(; .*)?\.$", "", verdict["text"])

@@ -81,7 +81,7 @@ def to_culprit(place):
         for _ in range(2):
             os.kill(run.process.pid, kind)
             run.expect(kind, 1, "sent to culprit")
-    check("WHERE THE TIME WENT" in run.end(), "no report follows")
+    check(" --full" in run.end(), "no report follows")
 
 
 def to_group(place):
@@ -96,7 +96,7 @@ def to_group(place):
         for process in sorted(p for p in listed if group_of(p) == run.process.pid):
             os.kill(process, kind)
         run.expect(kind, 1, "sent to each process")
-    check("WHERE THE TIME WENT" in run.end(), "no report follows")
+    check(" --full" in run.end(), "no report follows")
 
 
 def group_of(process):
@@ -134,7 +134,7 @@ def terminal(place):
         run.expect(kind, 1, "typed")
     fcntl.ioctl(main, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 99, 0, 0))
     run.expect(signal.SIGWINCH, 1, "the window was resized")
-    check("WHERE THE TIME WENT" in run.end(), "no report follows")
+    check(" --full" in run.end(), "no report follows")
 
 
 def state_of(process):
@@ -191,7 +191,7 @@ def analysis(place):
         for kind in (signal.SIGUSR1, signal.SIGXCPU, signal.SIGALRM, signal.SIGRTMIN):
             os.killpg(run.process.pid, kind)
         time.sleep(0.005)
-    check("WHERE THE TIME WENT" in run.end(), "no report follows")
+    check(" --full" in run.end(), "no report follows")
 
 
 def mpich():

@@ -135,7 +135,7 @@ def hang(place, name, mpi):
     report = Report(place, folder)
     report.check_identities()
     told = json.loads(execute([place.culprit, "report", folder, "--format", "json"]).stdout)
-    judge(case, told["stuck"], execute([place.culprit, "report", folder]).stdout)
+    judge(case, told["stuck"], execute([place.culprit, "report", "--full", folder]).stdout)
     check(case.kind == "unanswered" or told["run"]["wall_s"] > 0.8, f"the run lasted {told['run']['wall_s']} s")
     unknown = [loss["name"] for loss in told["losses"] if loss["name"].endswith("_without_records")]
     check(not unknown, f"{unknown} of calls that are known not to have returned")

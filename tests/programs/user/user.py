@@ -91,7 +91,7 @@ def regions(place, compiler):
     used = slowest["load_balance"] * slowest["communication"]
     check(abs(used - slowest["useful_s"] / 2 / slowest["longest_s"]) < 1e-6 * used,
           f"efficiencies do not multiply: {slowest}")
-    page = succeed([place.culprit, "report", run.folder]).stdout
+    page = succeed([place.culprit, "report", "--full", run.folder]).stdout
     check("PHASES AND ITERATIONS" in page and "step: 4 iterations" in page, page)
 
 

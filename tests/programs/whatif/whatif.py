@@ -51,7 +51,7 @@ def parts(place):
         check_figure(gain(predict(place, run, *nothing)) <= 0.1 * STEPS * 0.020, f"{nothing} is off the path, and yet gains")
     data = json.loads(succeed([place.culprit, "report", run, "--format", "json"]).stdout)
     check(data["gains"] and data["gains"][0]["gain_s"] > 0, f"no gains: {data['gains']}")
-    page = succeed([place.culprit, "report", run]).stdout
+    page = succeed([place.culprit, "report", "--full", run]).stdout
     check("the run would be" in page, page)
 
 
@@ -60,7 +60,7 @@ def kept(place):
     run, faster = recorded(place), place.experiment("faster")
     said = succeed([place.culprit, "whatif", run, "--scale", "compute=0.25", "--rank", "0", "-o", faster]).stdout
     check("THE NEW CRITICAL PATH" in said and "keeps its pace" in said, said)
-    check("never took place" in succeed([place.culprit, "report", faster]).stdout, "the report takes it for a run")
+    check("never took place" in succeed([place.culprit, "report", "--full", faster]).stdout, "the report takes it for a run")
     change = succeed([place.culprit, "diff", run, faster, "-o", place.experiment("change")]).stdout
     check("less" in change and "sleep_ms" in change, change)
     succeed([place.culprit, "view", faster, "-o", place.experiment("page.html")])

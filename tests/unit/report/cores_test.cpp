@@ -109,7 +109,7 @@ TEST(Cores, CountsLibrariesThreadsAndTellsHowToHaveFewer) {
   const std::string text = said(findings);
   EXPECT_TRUE(
       text.starts_with("|2 ranks with 4 threads (2 of them OpenBLAS's, not recorded) shared "
-                       "2 cores: for 50.0 % of"))
+                       "2 cores: threads were runnable but had no core 50.0 % of"))
       << text;
   EXPECT_TRUE(has(text, "OPENBLAS_NUM_THREADS=1")) << text;
   EXPECT_FALSE(has(text, "pmix")) << text;

@@ -110,7 +110,7 @@ TEST(DevicesText, SaysWhatIsOnTheCriticalPath) {
   // Of the kernel most is on the critical path: 12 of 50 s.
   EXPECT_TRUE(
       has(p,
-          "Devices 42.0 % of device time idle: nothing had been launched 20.0 % while hosts "
+          "Devices, of the devices' time 42.0 % idle: nothing had been launched 20.0 % while hosts "
           "executed prepare (a.c:3) 24.0 % on the critical path: speed up kernel, or overlap it "
           "with other work"));
   blame::Findings slow_host = late_device();

@@ -46,8 +46,8 @@ TEST(Text, NamesTheGuiltyOne) {
 TEST(Text, BeginsWithAVerdict) {
   EXPECT_TRUE(
       has(page(hybrid_chain()),
-          "Verdict: 39 % is waiting for !$omp parallel @chain.c:20 on rank 0 thread 1 (86.5 %) and "
-          "rank 0 thread 0 (13.5 %)."));
+          "Verdict: 39 % of the time is waiting for !$omp parallel @chain.c:20 on rank 0 thread 1 "
+          "(86.5 %) and rank 0 thread 0 (13.5 %)."));
 }
 
 TEST(Text, NamesFilesWithoutTheirFolders) {
@@ -63,14 +63,19 @@ TEST(Text, NamesFilesWithoutTheirFolders) {
 TEST(Text, FitsItsOverviewOnAScreen) {
   const std::string p = page(hybrid_chain());
   SCOPED_TRACE(p);
-  EXPECT_TRUE(has(p, "Efficiency 45.5 % parallel efficiency: MPI 69.7 % x OpenMP 65.2 %"));
+  EXPECT_TRUE(has(p,
+                  "Efficiency, of the threads' time without start-up and shutdown 45.5 % parallel "
+                  "efficiency: MPI 69.7 % x OpenMP 65.2 %"));
   EXPECT_TRUE(has(p, "69.7 % MPI: load balance 76.7 % x transfer 90.9 %"));
   EXPECT_TRUE(has(p, "65.2 % OpenMP: serial regions 91.3 % x load balance 71.4 %"));
-  EXPECT_TRUE(has(p, "Wait states 21.2 % Late sender"));
-  EXPECT_TRUE(has(p, "Root causes 81.2 % !$omp parallel @chain.c:20: 1 of 3 overloaded"));
+  EXPECT_TRUE(has(p, "Wait states, of allocated time 21.2 % Late sender"));
+  EXPECT_TRUE(has(
+      p, "Root causes, of all waiting time 81.2 % !$omp parallel @chain.c:20: 1 of 3 overloaded"));
   EXPECT_TRUE(has(p, "12.5 % main (chain.c:40): 1 of 2 overloaded"));
-  EXPECT_TRUE(has(p, "Critical path 72.7 % !$omp parallel @chain.c:20"));
-  EXPECT_TRUE(has(p, "Idle threads 66.7 % while others executed !$omp parallel @chain.c:20"));
+  EXPECT_TRUE(has(p, "Critical path, of the run time 72.7 % !$omp parallel @chain.c:20"));
+  EXPECT_TRUE(has(
+      p,
+      "Idle threads, of their idle time 66.7 % while others executed !$omp parallel @chain.c:20"));
   EXPECT_TRUE(has(p, "11.1 % no thread worked: in MPI"));
   const size_t overview = p.find("WHERE THE TIME WENT");
   ASSERT_NE(overview, std::string::npos);
@@ -114,12 +119,12 @@ TEST(Text, LeavesOutADistributionThatHasNoRoom) {
   blame::Findings findings = hybrid_chain();
   blame::FoundDistribution& row = findings.distributions[0];
   row = {row.callpath, 13, blame::Shape::spread, 64, 0, 0, blame::Movement::moves};
-  const std::string name = "solve_" + std::string(40, 'x');
+  const std::string name = "solve_" + std::string(54, 'x');
   blame::FoundCallPath& path = findings.callpaths[row.callpath.index()];
   path.region = name, path.file.clear();
   const std::string p = page(findings);
   SCOPED_TRACE(p);
-  EXPECT_TRUE(has(p, "Root causes 81.2 % " + name + " 12.5 %"));
+  EXPECT_TRUE(has(p, "Root causes, of all waiting time 81.2 % " + name + " 12.5 %"));
 }
 
 /// A thousand call paths that end in two functions, none of them costly by itself.
@@ -148,7 +153,8 @@ TEST(Text, KeepsStartUpApart) {
   findings.start_up = {0.5, 1, 1};
   const std::string p = page(findings);
   SCOPED_TRACE(p);
-  EXPECT_TRUE(has(p, "Verdict: 42 % is waiting for !$omp parallel @chain.c:20 on rank 0 "));
+  EXPECT_TRUE(
+      has(p, "Verdict: 42 % of the time is waiting for !$omp parallel @chain.c:20 on rank 0 "));
   EXPECT_TRUE(has(p,
                   "Start-up and shutdown: 0.50 s of 11.00 s; it causes 1.00 s of waiting. Not "
                   "included in the verdict, the delays and the efficiencies."));
@@ -218,12 +224,12 @@ TEST(Text, SaysWhatSharesInACutAreOf) {
   phase.time_s = 30;
   phase.longest_location = LocationId(0);
   findings.stages = {phase};
-  EXPECT_TRUE(has(page(findings), "of all waiting time (root causes)"));
+  EXPECT_TRUE(has(page(findings), "Root causes, of all waiting time 81.2 %"));
   findings.run.operation = blame::Operation::cut;
   findings.inputs = {{"whole", blame::InputRole::one, "", 2, 3, 11, 120, 16}};
   const std::string p = page(findings);
   EXPECT_TRUE(has(p, "(of the whole run; share: of its allocated time) 30.00 s 25.0 %")) << p;
-  EXPECT_TRUE(has(p, "of all waiting time that these call paths cause (root causes)")) << p;
+  EXPECT_TRUE(has(p, "Root causes, of all waiting time that these call paths cause 81.2 %")) << p;
 }
 
 /// A difference in which waiting grows by 10 s in a run of 10 s and 100 threads.
@@ -275,6 +281,29 @@ TEST(Text, SaysOfADifferenceThatARunsSumsDoNotAddUp) {
 TEST(Text, JudgesTheCriticalPathByTheLengthOfTheRun) {
   EXPECT_TRUE(has(page(a_difference(5, 0.5)), "path +0.50 s on the critical path"));
   EXPECT_FALSE(has(page(a_difference(5, 0.005)), "on the critical path"));
+}
+
+// Less than a hundredth of what was before is no change that is worth a number.
+TEST(Text, CallsLittleDifferencesTheSame) {
+  blame::Findings f = a_difference(0, 0);
+  f.changes[0].after_s = 10.05;
+  f.changes[2].after_s = 5;
+  f.changes.push_back({blame::ChangedFigure::time, "solve", 500, 504, -1, false});
+  f.changes.push_back({blame::ChangedFigure::critical, "path", 9, 9.05, -1, false});
+  const std::string p = page(f);
+  EXPECT_TRUE(has(p, "The run takes as long as before")) << p;
+  EXPECT_FALSE(has(p, "on the critical path")) << p;
+  EXPECT_TRUE(has(p, "504.00 s the same solve")) << p;
+}
+
+TEST(Text, ListsTheLongestWaitFirst) {
+  blame::Findings findings = hybrid_chain();
+  for (blame::FoundInstance& each : findings.instances) {
+    if (each.pattern == "omp.barrier") each.time_s = 7.5;
+  }
+  const std::string p = page(findings);
+  const size_t list = p.find("LONGEST SINGLE WAITS");
+  EXPECT_LT(p.find("Wait at OpenMP barrier at", list), p.find("Late sender at", list)) << p;
 }
 
 TEST(Text, LeavesOutTrifles) {

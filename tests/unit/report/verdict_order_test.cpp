@@ -20,7 +20,7 @@ TEST(Verdict, SaysWhen) {
       {d.path("main/write_log"), 38, blame::Shape::overloaded_minority, 2, 1, 1}};
   blame::FoundDistribution& row = d.findings().distributions.front();
   const auto said = [&](const std::string& when) {
-    EXPECT_EQ(d.judge().text, "19 % is waiting for write_log on rank 1" + when +
+    EXPECT_EQ(d.judge().text, "19 % of the time is waiting for write_log on rank 1" + when +
                                   "; halved: 19.00 s (19 %) shorter.");
   };
   said("");
@@ -69,10 +69,17 @@ TEST(Verdict, SaysThatTheProgramDied) {
   d.findings().run.exit_status = 139;
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::failed);
-  EXPECT_EQ(v.text, "The program died of signal 11; all below is the time before.");
-  EXPECT_TRUE(adds(v, "20 % is waiting for solve on rank 1."));
-  d.findings().run.exit_status = 143;  // a time limit
-  EXPECT_EQ(d.judge().kind, VerdictKind::cause);
+  EXPECT_EQ(v.text,
+            "The program died of signal 11 (SIGSEGV) after 100.00 s: no verdict on its speed.");
+  EXPECT_TRUE(v.more.empty());
+  EXPECT_TRUE(v.savings.empty());
+  d.findings().run.exit_status = 3;
+  EXPECT_EQ(d.judge().text,
+            "The program failed with exit status 3 after 100.00 s: no verdict on its speed.");
+  for (const int by_time_limit : {143, 137, 124}) {
+    d.findings().run.exit_status = by_time_limit;
+    EXPECT_EQ(d.judge().kind, VerdictKind::cause);
+  }
 }
 
 /// A run of two ranks of 100 s each, of which so much is not explained.
@@ -87,14 +94,16 @@ TEST(Verdict, SaysWhatIsNotExplained) {
   with_mystery(d, 76, 36, 99);
   Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::unexplained);
-  EXPECT_EQ(v.text, "38 % is lost in MPI_Send on rank 0 from 36.00 s on, unexplained.");
+  EXPECT_EQ(v.text, "38 % of the time is lost in MPI_Send on rank 0 from 36.00 s on, unexplained.");
   with_mystery(d, 76, 1, 30);
-  EXPECT_EQ(d.judge().text, "38 % is lost in MPI_Send on rank 0 until 30.00 s, unexplained.");
-  with_mystery(d, 76, 20, 30);
   EXPECT_EQ(d.judge().text,
-            "38 % is lost in MPI_Send on rank 0 between 20.00 s and 30.00 s, unexplained.");
+            "38 % of the time is lost in MPI_Send on rank 0 until 30.00 s, unexplained.");
+  with_mystery(d, 76, 20, 30);
+  EXPECT_EQ(
+      d.judge().text,
+      "38 % of the time is lost in MPI_Send on rank 0 between 20.00 s and 30.00 s, unexplained.");
   with_mystery(d, 76, 2, 98);
-  EXPECT_EQ(d.judge().text, "38 % is lost in MPI_Send on rank 0, unexplained.");
+  EXPECT_EQ(d.judge().text, "38 % of the time is lost in MPI_Send on rank 0, unexplained.");
 }
 
 TEST(Verdict, SaysWhoSpinsAndWhatOthersDidMeanwhile) {
@@ -103,10 +112,12 @@ TEST(Verdict, SaysWhoSpinsAndWhatOthersDidMeanwhile) {
                                LocationId(1), 8, 76, 2, 98, d.path("main/solve"), LocationId(0),
                                70}};
   EXPECT_EQ(d.judge().text,
-            "38 % is lost in wait_turn on rank 1, spinning until memory changes; meanwhile, solve "
+            "38 % of the time is lost in wait_turn on rank 1, spinning until memory changes; "
+            "meanwhile, solve "
             "was executed on rank 0.");
   d.findings().unexplained.front().meanwhile_s = 20;  // of 76: who knows
-  EXPECT_EQ(d.judge().text, "38 % is lost in wait_turn on rank 1, spinning until memory changes.");
+  EXPECT_EQ(d.judge().text,
+            "38 % of the time is lost in wait_turn on rank 1, spinning until memory changes.");
 }
 
 TEST(Verdict, WarnsOfALittleThatIsNotExplained) {
@@ -114,8 +125,9 @@ TEST(Verdict, WarnsOfALittleThatIsNotExplained) {
   d.delay("main/solve", 1, 60);
   with_mystery(d, 16, 0, 100);
   const Verdict v = d.judge();
-  EXPECT_EQ(v.text, "30 % is waiting for solve on rank 1.");
-  EXPECT_EQ(v.warning, "8.0 % is not explained (MPI_Send on rank 0).");
+  EXPECT_EQ(v.text, "30 % of the time is waiting for solve on rank 1.");
+  EXPECT_EQ(v.warning,
+            "8.0 % of the time is not explained: MPI_Send on rank 0; the page shows when.");
   with_mystery(d, 9, 0, 100);
   EXPECT_EQ(d.judge().warning, "");
 }
@@ -140,7 +152,7 @@ TEST(Verdict, SaysThatAllIsWellOnlyOfAnEfficientRun) {
   d.findings().efficiencies.front().value = 0.775;
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::other_time);
-  EXPECT_EQ(v.text, "20 % is MPI itself, mostly MPI_Alltoall on rank 0.");
+  EXPECT_EQ(v.text, "20 % of the time is MPI itself, mostly MPI_Alltoall on rank 0.");
 }
 
 TEST(Verdict, LetsWhatBringsMostComeFirst) {
@@ -156,7 +168,8 @@ TEST(Verdict, LetsWhatBringsMostComeFirst) {
       v.text,
       "90 % of CPU time is the kernel's, for 100 000 000 page faults, probably in assemble; if "
       "memory is kept: 45.00 s (45 %) shorter.");
-  EXPECT_TRUE(adds(v, "10 % is waiting for solve on rank 1; halved: 5.00 s (5.0 %) shorter."));
+  EXPECT_TRUE(
+      adds(v, "10 % of the time is waiting for solve on rank 1; halved: 5.00 s (5.0 %) shorter."));
   d.findings().function_gains.front().gain_s = 50;
   EXPECT_EQ(d.judge().kind, VerdictKind::cause);
 }
@@ -171,7 +184,7 @@ TEST(Verdict, PutsWhatBringsMoreBeforeWhatIsNotExplained) {
   with_mystery(d, 76, 2, 98);
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::rival);
-  EXPECT_TRUE(adds(v, "38 % is lost in MPI_Send on rank 0, unexplained."));
+  EXPECT_TRUE(adds(v, "38 % of the time is lost in MPI_Send on rank 0, unexplained."));
   with_mystery(d, 120, 2, 98);
   EXPECT_EQ(d.judge().kind, VerdictKind::unexplained);
 }

@@ -59,7 +59,7 @@ TEST(Verdict, SumsAFunctionOverItsCallPathsAndRanks) {
   ASSERT_EQ(v.kind, VerdictKind::cause);
   EXPECT_EQ(function(d.findings(), v.causes[0]), "x_solve");
   EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 25.2);
-  EXPECT_EQ(v.text, "6.3 % is waiting for x_solve on 4 ranks.");
+  EXPECT_EQ(v.text, "6.3 % of the time is waiting for x_solve on 4 ranks.");
 }
 
 TEST(Verdict, GoesOnBehindACallThatWaits) {
@@ -73,7 +73,7 @@ TEST(Verdict, GoesOnBehindACallThatWaits) {
   EXPECT_EQ(function(d.findings(), v.causes[0]), "solve");
   EXPECT_DOUBLE_EQ(v.causes[0].cost_s, 100);
   EXPECT_DOUBLE_EQ(v.causes[0].through_s, 60);
-  EXPECT_EQ(v.text, "33 % is waiting for solve on rank 0.");
+  EXPECT_EQ(v.text, "33 % of the time is waiting for solve on rank 0.");
   EXPECT_TRUE(adds(v, "60 % of the waiting for solve is through MPI_Waitall, which waits for it."));
 }
 
@@ -180,7 +180,7 @@ TEST(Verdict, KeepsWhatIsNoFunctionWithItsCaller) {
   d.delay("main/adi/solve/(not sampled)", 0, 30);
   d.delay("main/output/(not sampled)", 0, 20);
   const Verdict v = d.judge();
-  EXPECT_EQ(v.text, "30 % is waiting for solve (not sampled) on rank 0.");
+  EXPECT_EQ(v.text, "30 % of the time is waiting for solve (not sampled) on rank 0.");
 }
 
 TEST(Verdict, CallsOfTheSystemAreThatFunctionsOwnTime) {
@@ -222,7 +222,8 @@ TEST(Verdict, SaysWhenANameRestsOnFewSamples) {
   d.delay("main/adi/solve", 0, 10);
   d.findings().profile = {{d.path("main/solve"), LocationId(0), 1, 50, 3, 50},
                           {d.path("main/adi/solve"), LocationId(0), 1, 20, 1, 20}};
-  EXPECT_EQ(d.judge().warning, "solve rests on 4 samples.");
+  EXPECT_EQ(d.judge().warning,
+            "solve rests on 4 samples: run for longer, or with a higher --sampling.");
   d.findings().profile[1].samples = 2;
   EXPECT_EQ(d.judge().warning, "");
 }
@@ -235,7 +236,7 @@ TEST(Verdict, SaysThatAnImbalanceMoves) {
       {d.path("main/step/compute"), 3000, blame::Shape::even, 64, 0, 0, blame::Movement::moves}};
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
-  EXPECT_EQ(v.text, "47 % is waiting for compute, which moves from rank to rank.");
+  EXPECT_EQ(v.text, "47 % of the time is waiting for compute, which moves from rank to rank.");
 }
 
 TEST(Verdict, NamesNobodyWhereThereIsHardlyAnyWaiting) {
@@ -285,8 +286,8 @@ TEST(Verdict, NamesBothOfTwoCauses) {
   d.delay("main/log", 1, 1);
   const Verdict v = d.judge();
   ASSERT_EQ(v.causes.size(), 2u);
-  EXPECT_EQ(v.text, "10 % is waiting for assemble on rank 0.");
-  EXPECT_TRUE(adds(v, "Another 5.0 % is waiting for pack on rank 3."));
+  EXPECT_EQ(v.text, "10 % of the time is waiting for assemble on rank 0.");
+  EXPECT_TRUE(adds(v, "Another 5.0 % of the time is waiting for pack on rank 3."));
 }
 
 TEST(Verdict, NamesWhatSmallCausesHaveInCommon) {
@@ -297,7 +298,7 @@ TEST(Verdict, NamesWhatSmallCausesHaveInCommon) {
   }
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::spread);
-  EXPECT_EQ(v.text, "25 % is waiting; everything below solve causes 80 % of it.");
+  EXPECT_EQ(v.text, "25 % of the time is waiting; everything below solve causes 80 % of it.");
   EXPECT_TRUE(adds(v, "Of 50 functions, kernel_0 causes most, 2.0 % of the waiting."));
 }
 
@@ -316,8 +317,8 @@ TEST(Verdict, SaysFirstThatThreadsHadNoCores) {
             "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, most waiting "
             "is for MPI_Waitall itself on 4 ranks.");
   EXPECT_TRUE(adds(v,
-                   "4 ranks shared 2 cores: for 49.0 % of the time in which threads could "
-                   "run, they had no core, which delays everything"));
+                   "4 ranks shared 2 cores: threads were runnable but had no core 49.0 % of "
+                   "the time, which delays everything"));
 }
 
 // Those that wait spin, and share cores: that delays nobody.
@@ -332,13 +333,14 @@ TEST(Verdict, PutsTheCauseFirstWhereWaitingThreadsHadNoCores) {
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
   EXPECT_TRUE(v.cores.matters());
-  EXPECT_EQ(v.text, "38 % is waiting for slow on rank 2.");
+  EXPECT_EQ(v.text, "38 % of the time is waiting for slow on rank 2.");
   EXPECT_EQ(v.warning,
-            "4 ranks on 2 cores had no core for 56 % of the time, mostly while they waited.");
+            "4 ranks on 2 cores had no core for 56 % of the time, mostly while busy-waiting; to be "
+            "sure, re-run with one core per thread.");
   EXPECT_TRUE(
       adds(v,
-           "4 ranks shared 2 cores: for 56.4 % of the time in which threads could run, they "
-           "had no core, mostly while they waited"));
+           "4 ranks shared 2 cores: threads were runnable but had no core 56.4 % of the time, "
+           "mostly while busy-waiting"));
   EXPECT_FALSE(adds(v, "delays everything"));
 }
 
@@ -363,8 +365,8 @@ TEST(Verdict, CountsAllThreadsOfAProcessInBothTimesOnCores) {
   EXPECT_EQ(v.text, "Disturbed: 2 ranks on 2 cores had no core for 75 % of the time.");
   EXPECT_TRUE(
       adds(v,
-           "For 75.0 % of the time in which threads could run, they had no core, although 2 "
-           "ranks could use 2 cores"));
+           "Threads were runnable but had no core 75.0 % of the time, although 2 ranks could use 2 "
+           "cores"));
 }
 
 TEST(Verdict, TellsOtherProgramsFromTooManyThreads) {
@@ -393,7 +395,7 @@ TEST(Verdict, LeavesStartUpOut) {
   d.findings().start_up.activity_s = 0.6;
   const Verdict v = d.judge();
   EXPECT_EQ(v.kind, VerdictKind::cause);
-  EXPECT_EQ(v.text, "10 % is waiting for solve on rank 1.");
+  EXPECT_EQ(v.text, "10 % of the time is waiting for solve on rank 1.");
   EXPECT_EQ(start_up_sentence(d.findings(), TimeFormat(1)),
             "Start-up and shutdown: 0.50 s of 1.00 s (MPI_Init 0.45 s and MPI_Finalize 0.05 s); it "
             "causes 0.40 s of waiting. Not included in the verdict, the delays and the "
