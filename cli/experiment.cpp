@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -26,12 +28,28 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string formatted_now(const char* format) {
-  const std::time_t now = std::time(nullptr);
+std::string formatted(std::time_t moment, const char* format) {
   std::tm local = {};
-  localtime_r(&now, &local);
+  localtime_r(&moment, &local);
   char text[64];
   return {text, std::strftime(text, sizeof text, format, &local)};
+}
+
+std::string formatted_now(const char* format) {
+  return formatted(std::time(nullptr), format);
+}
+
+constexpr const char* kForPeople = "%Y-%m-%dT%H:%M:%S%z";
+
+/// As ISO 8601; empty if it cannot be known.
+std::string time_of_change(const fs::path& file) {
+  std::error_code code;
+  const fs::file_time_type time = fs::last_write_time(file, code);
+  if (code) return "";
+  const auto system = std::chrono::file_clock::to_sys(time);
+  return formatted(std::chrono::system_clock::to_time_t(
+                       std::chrono::time_point_cast<std::chrono::seconds>(system)),
+                   kForPeople);
 }
 
 Error cannot_make(const fs::path& folder, const std::error_code& code) {
@@ -95,7 +113,7 @@ std::string time_for_names() {
   return formatted_now("%Y%m%d-%H%M%S");
 }
 std::string time_for_people() {
-  return formatted_now("%Y-%m-%dT%H:%M:%S%z");
+  return formatted_now(kForPeople);
 }
 
 Result<void> check_new(const fs::path& wanted) {
@@ -244,6 +262,34 @@ void merge_cores(const assemble::RunFacts& facts, blame::Findings& findings) {
 }
 
 }  // namespace
+
+std::vector<std::pair<fs::path, ExperimentInfo>> experiments_in(const fs::path& folder) {
+  std::vector<std::pair<fs::path, ExperimentInfo>> found;
+  std::error_code code;
+  for (fs::directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    std::error_code gone;
+    if (!fs::is_regular_file(info_file(at->path()), gone)) continue;
+    auto info = read_info(at->path());
+    if (!info) continue;
+    // Traces of other tools are as old as the experiments made of them.
+    if (info->date.empty()) info->date = time_of_change(info_file(at->path()));
+    found.emplace_back(at->path(), std::move(info).value());
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.second.date != b.second.date ? a.second.date > b.second.date : a.first > b.first;
+  });
+  return found;
+}
+
+Result<fs::path> newest_experiment(const fs::path& folder) {
+  const auto found = experiments_in(folder);
+  if (found.empty()) {
+    return Error{
+        "no experiment was named, and there is none here: name its folder, or measure a "
+        "program with `culprit run -- ...`"};
+  }
+  return found.front().first.lexically_normal();
+}
 
 void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
                  blame::Findings& findings) {

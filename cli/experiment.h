@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assemble/assemble.h"
@@ -62,6 +63,13 @@ Result<void> write_info(const std::filesystem::path& experiment, const Experimen
 
 /// Error if `experiment` is not an experiment folder.
 Result<ExperimentInfo> read_info(const std::filesystem::path& experiment);
+
+/// The experiments in a folder, the newest first: the beginning of the measurement decides.
+std::vector<std::pair<std::filesystem::path, ExperimentInfo>> experiments_in(
+    const std::filesystem::path& folder);
+
+/// Error: there is none.
+Result<std::filesystem::path> newest_experiment(const std::filesystem::path& folder);
 
 /// Adds to `findings` the facts that only the measurement has: command, libraries, overhead, notes.
 /// Its losses are already in the analysis (open_trace).

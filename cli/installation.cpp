@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Everything is found from the place of the executable that runs: an installation may be moved.
+
 #include "cli/installation.h"
 
+#include <dlfcn.h>
 #include <sys/auxv.h>
 
 #include <string>
@@ -12,9 +15,32 @@ namespace culprit::cli {
 
 namespace fs = std::filesystem;
 
+std::string version_in_words() {
+  std::string words(kVersion);
+  if (!commit().empty()) words += " (commit " + std::string(commit()) + ")";
+  return words;
+}
+
+namespace {
+
+/// Where glibc is too old, the archive's own loader starts the program (packaging/launcher.sh), and
+/// is what the kernel executes then; it knows the program's path.
+fs::path started_by_loader(const fs::path& loader) {
+  Dl_info info{};
+  std::error_code code;
+  if (dladdr(reinterpret_cast<const void*>(&started_by_loader), &info) == 0) return loader;
+  const fs::path program = fs::canonical(info.dli_fname, code);
+  return code ? loader : program;
+}
+
+}  // namespace
+
 fs::path own_folder() {
   std::error_code code;
   fs::path executable = fs::read_symlink("/proc/self/exe", code);
+  if (executable.filename().string().starts_with("ld-linux")) {
+    return started_by_loader(executable).parent_path();
+  }
   // Without /proc, the auxiliary vector has the path by which this program was started.
   const auto* const started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
   if (code && started != nullptr) executable = fs::canonical(started, code);

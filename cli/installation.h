@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -13,6 +14,12 @@
 namespace culprit::cli {
 
 inline constexpr std::string_view kVersion = CULPRIT_VERSION;
+
+/// The commit that this was built from, with "-dirty" if it was changed since; empty if unknown.
+std::string_view commit();
+
+/// "1.0.0 (commit 0123456789)".
+std::string version_in_words();
 
 /// The folder of the executable that is running.
 std::filesystem::path own_folder();

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -45,6 +46,37 @@ bool is_terminal(int file) {
 bool wants_colours() {
   const char* no = std::getenv("NO_COLOR");
   return no == nullptr || *no == '\0';
+}
+
+/// The lines that stdout has room for; 0: unknown.
+size_t rows_of_terminal() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+/// The command that shows pages; empty: none is wanted. As git has it, less ends by itself where a
+/// page fits, keeps colours, and leaves the page on the screen.
+std::string pager() {
+  const char* given = std::getenv("PAGER");
+  if (given != nullptr) return std::string_view(given) == "cat" ? "" : given;
+  return "less";
+}
+
+/// False if the pager could not be started; nothing was printed then.
+bool shown_by(const std::string& command, std::string_view page) {
+  setenv("LESS", "FRX", /*overwrite=*/0);
+  std::FILE* const pipe = popen(
+      ("command -v " + command.substr(0, command.find(' ')) + " >/dev/null && exec " + command)
+          .c_str(),
+      "we");
+  if (pipe == nullptr) return false;
+  // Who has read enough ends the pager: that is no failure, and no reason to end this process.
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  std::fwrite(page.data(), 1, page.size(), pipe);
+  constexpr int kNotThere = 127 << 8, kNoSuchCommand = 1 << 8;
+  const int status = pclose(pipe);
+  std::signal(SIGPIPE, before);
+  return status != kNotThere && status != kNoSuchCommand;
 }
 
 }  // namespace
@@ -84,6 +116,16 @@ bool all_was_printed() {
 bool print_page(std::string_view page) {
   if (!is_terminal(STDOUT_FILENO) || !wants_colours()) return print(page);
   return print(report::coloured(page));
+}
+
+bool show_page(std::string_view page) {
+  const size_t rows = rows_of_terminal();
+  const auto lines = static_cast<size_t>(std::count(page.begin(), page.end(), '\n'));
+  const std::string command = is_interactive() && rows > 0 && lines >= rows ? pager() : "";
+  if (command.empty()) return print_page(page);
+  std::fflush(stdout);
+  const std::string text = wants_colours() ? report::coloured(page) : std::string(page);
+  return shown_by(command, text) || print_page(page);
 }
 
 }  // namespace culprit::cli

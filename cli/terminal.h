@@ -28,5 +28,7 @@ bool print(std::string_view text);
 bool all_was_printed();
 /// The same of a page for people, in colours if they can be seen and are wanted (NO_COLOR, TERM).
 bool print_page(std::string_view page);
+/// The same, through the reader's pager (PAGER, else less) if the page is longer than the terminal.
+bool show_page(std::string_view page);
 
 }  // namespace culprit::cli

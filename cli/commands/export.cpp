@@ -147,7 +147,8 @@ Action add_export(CLI::App& command, const Program&) {
   for (const auto& format : report::run_exports()) add(format.name, format.summary);
   add(kOtf2, "an OTF2 archive in Score-P's conventions, for Vampir and Scalasca: a folder");
   for (const auto& format : report::findings_exports()) add(format.name, format.summary);
-  command.add_option("experiment", arguments->input, "an experiment folder")->required();
+  command.add_option("experiment", arguments->input,
+                     "an experiment folder (default: the newest one here)");
   command.add_option("more", arguments->more,
                      "further ones, for extrap: all call paths are then given for each");
   command.add_option("--format", arguments->format, help)->required()->check(CLI::IsMember(names));

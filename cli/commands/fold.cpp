@@ -83,7 +83,8 @@ int run_fold(const Arguments& arguments) {
 
 Action add_fold(CLI::App& command, const Program&) {
   const auto arguments = std::make_shared<Arguments>();
-  command.add_option("experiment", arguments->experiment, "the experiment folder")->required();
+  command.add_option("experiment", arguments->experiment,
+                     "the experiment folder (default: the newest one here)");
   command
       .add_option("--threads", arguments->threads, "how many threads read (default: one a core)")
       ->check(CLI::PositiveNumber);

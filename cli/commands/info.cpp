@@ -189,8 +189,8 @@ int tell(const fs::path& input) {
 
 Action add_info(CLI::App& command, const Program&) {
   auto experiment = std::make_shared<fs::path>();
-  command.add_option("experiment", *experiment, "an experiment folder, or its findings.db")
-      ->required();
+  command.add_option("experiment", *experiment,
+                     "an experiment folder, or its findings.db (default: the newest one here)");
   return [experiment] { return tell(*experiment); };
 }
 

@@ -37,6 +37,9 @@ struct MachineArguments {
   std::string format = "text";
 };
 
+/// Operating systems take a few percent at most: if more was lost, other programs ran.
+constexpr double kBusy = 0.1;
+
 /// Three digits and a unit.
 std::string in_words(double ns) {
   constexpr const char* kUnits[] = {"ns", "us", "ms", "s"};
@@ -74,9 +77,17 @@ std::string noise_in_words(const predict::MachineNoise& noise) {
   return text;
 }
 
+/// "3.2 GB/s". Where large messages seemed no slower than small ones, something else took the time.
+std::string bandwidth_in_words(const predict::Link& link) {
+  const double rate = link.bytes_per_second();
+  if (rate <= 0) return "bandwidth unknown: the processes were disturbed, so measure again";
+  return rate >= 1e9 ? fmt::format("{:.3g} GB/s", rate * 1e-9)
+                     : fmt::format("{:.3g} MB/s", rate * 1e-6);
+}
+
 std::string link_in_words(const predict::Link& link) {
-  std::string text = fmt::format("latency {}, {:.3g} GB/s. ", in_words(link.latency),
-                                 link.bytes_per_second() * 1e-9);
+  std::string text =
+      fmt::format("latency {}, {}. ", in_words(link.latency), bandwidth_in_words(link));
   if (link.send_overhead > Duration::zero()) {
     text += fmt::format("Of the latency, a small message takes {} to send and {} to receive. ",
                         in_words(link.send_overhead), in_words(link.receive_overhead));
@@ -99,6 +110,12 @@ std::string page_of(const predict::Machine& machine) {
   line("measured", fmt::format("{} of {}, each for {:.2g} s",
                                report::counted(machine.noise.cores.size(), "core"),
                                report::listed(machine.hosts), machine.noise.measured.seconds()));
+  if (const double share = machine.noise.detours.share(); share > kBusy) {
+    line("busy", fmt::format("Other programs took {} of the cores while this was measured: the "
+                             "figures below are theirs more than the machine's. Measure again when "
+                             "nothing else runs.",
+                             report::percent(blame::Proportion::by_itself(share))));
+  }
   line("noise", noise_in_words(machine.noise));
   for (const predict::Link& link : machine.links) {
     line(predict::name_of(link.kind), link_in_words(link));

@@ -176,7 +176,6 @@ std::string manual(const CLI::App& root) {
 }  // namespace
 
 Action add_manual(CLI::App& command, const Program&) {
-  command.group("");  // for the build, not for users
   return [&command] {
     std::fputs(manual(*command.get_parent()).c_str(), stdout);
     return 0;

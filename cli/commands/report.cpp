@@ -80,7 +80,7 @@ int show(ReportArguments arguments) {
   if (!text) return fail(text.error());
   const report::Format* const format = format_of(arguments);
   const bool for_people = format != nullptr && format->for_people;
-  const bool written = for_people ? print_page(text.value()) : print(text.value());
+  const bool written = for_people ? show_page(text.value()) : print(text.value());
   return written ? 0 : fail({"cannot write the report to standard output"});
 }
 
@@ -106,8 +106,8 @@ Action add_report(CLI::App& command, const Program&) {
     groups.emplace_back(group.id);
     add(group.id, group.rows, group_help);
   }
-  command.add_option("experiment", arguments->input, "an experiment folder, or its findings.db")
-      ->required();
+  command.add_option("experiment", arguments->input,
+                     "an experiment folder, or its findings.db (default: the newest one here)");
   command.add_option("--format", arguments->format, help)
       ->check(CLI::IsMember(names))
       ->capture_default_str();

@@ -67,8 +67,8 @@ Action add_snapshot(CLI::App& command, const Program&) {
   auto arguments = std::make_shared<Arguments>();
   std::vector<std::string> names;
   for (const report::Format& format : report::formats()) names.emplace_back(format.name);
-  command.add_option("experiment", arguments->experiment, "the experiment of a run that goes on")
-      ->required();
+  command.add_option("experiment", arguments->experiment,
+                     "the experiment of a run that goes on (default: the newest one here)");
   command.add_option("--format", arguments->format, "how the report is written")
       ->check(CLI::IsMember(names))
       ->capture_default_str();

@@ -144,9 +144,8 @@ int stuck(const fs::path& experiment, const Arguments& arguments) {
 
 Action add_stuck(CLI::App& command, const Program&) {
   auto arguments = std::make_shared<Arguments>();
-  command
-      .add_option("experiment", arguments->experiment, "the experiment of a run, going on or not")
-      ->required();
+  command.add_option("experiment", arguments->experiment,
+                     "the experiment of a run, going on or not (default: the newest one here)");
   command.add_option("-j,--jobs", arguments->threads, "threads to use (default: all cores)");
   command
       .add_option("--after", arguments->after_s,

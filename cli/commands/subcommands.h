@@ -20,6 +20,7 @@ using Action = std::function<int()>;
 using Program = std::vector<std::string>;
 
 struct Subcommand {
+  const char* group;  ///< in which --help lists it
   const char* name;
   const char* summary;
   Action (*add)(CLI::App& command, const Program& program);
@@ -49,6 +50,7 @@ Action add_mean(CLI::App& command, const Program& program);
 Action add_merge(CLI::App& command, const Program& program);
 Action add_cut(CLI::App& command, const Program& program);
 Action add_periods(CLI::App& command, const Program& program);
+Action add_list(CLI::App& command, const Program& program);
 Action add_info(CLI::App& command, const Program& program);
 Action add_machine(CLI::App& command, const Program& program);
 Action add_doctor(CLI::App& command, const Program& program);

@@ -200,8 +200,8 @@ int top(const Arguments& arguments) {
 
 Action add_top(CLI::App& command, const Program&) {
   auto arguments = std::make_shared<Arguments>();
-  command.add_option("experiment", arguments->experiment, "the experiment of a run that goes on")
-      ->required();
+  command.add_option("experiment", arguments->experiment,
+                     "the experiment of a run that goes on (default: the newest one here)");
   command
       .add_option("--every", arguments->every_s,
                   "seconds from one look to the next; more where looks take long")

@@ -154,8 +154,7 @@ int view(const ViewArguments& arguments) {
 
 Action add_view(CLI::App& command, const Program&) {
   auto arguments = std::make_shared<ViewArguments>();
-  command.add_option("experiment", arguments->input, "an experiment folder, or its findings.db")
-      ->required();
+  command.add_option("experiment", arguments->input, "an experiment folder, or its findings.db (default: the newest one here)");
   command.add_option("-o,--output", arguments->output,
                      "the HTML file to write (default: view.html in the experiment, or view-2.html "
                      "and so on); its path is printed");

@@ -1,38 +1,20 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit completion: what a shell completes behind `culprit`, as a script on stdout, for the build
-// to install. Commands, options and the values that options take come from the command line's own
-// definition.
+// A function that follows the words of the line up to the cursor, and tables of what each option
+// takes.
 
-#include <cstdio>
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
 #include "cli/commands/subcommands.h"
-#include "cli/message.h"
+#include "cli/help/completion.h"
+#include "cli/help/help_page.h"
 
 namespace culprit::cli {
 namespace {
-
-std::vector<std::string> spellings(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  return names;
-}
-
-/// "a b c" of a type like TEXT:{a,b,c}; empty if any value will do.
-std::string choices(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const size_t begin = type.find('{'), end = type.find('}');
-  if (begin == std::string::npos || end == std::string::npos) return "";
-  std::string values = type.substr(begin + 1, end - begin - 1);
-  for (char& c : values) {
-    if (c == ',') c = ' ';
-  }
-  return values;
-}
 
 /// The arms of `case $command:$word in` for what follows an option: its values, or a file.
 std::string value_arms(const CLI::App& command) {
@@ -44,7 +26,8 @@ std::string value_arms(const CLI::App& command) {
       pattern += (pattern.empty() ? "" : "|") + command.get_name() + ":" + name;
     }
     if (pattern.empty()) continue;
-    text += "    " + pattern + ") takes=yes values='" + choices(*option) + "' ;;\n";
+    text += "    " + pattern + ") takes=yes values='" +
+            fmt::format("{}", fmt::join(choices_of(*option), " ")) + "' ;;\n";
   }
   return text;
 }
@@ -114,30 +97,17 @@ constexpr const char* kTail = R"bash(    esac
 complete -o filenames -F _culprit culprit
 )bash";
 
-std::string bash_script(const CLI::App& root) {
+}  // namespace
+
+std::string bash_completion(const CLI::App& root) {
   std::string arms, words, names;
   for (const CLI::App* command : visible_commands(root)) {
     arms += value_arms(*command);
     words += "      " + command->get_name() + ") words='" + option_words(*command) + "' ;;\n";
     names += command->get_name() + " ";
   }
-  words += "      '') words='" + names + option_words(root) + "' ;;\n";
+  words += "      '') words='help " + names + option_words(root) + "' ;;\n";
   return kHead + arms + kBody + words + kTail;
-}  // namespace
-
-int print(const CLI::App& root, const std::string& shell) {
-  if (shell != "bash") return fail({"there is no completion for '" + shell + "', only for bash"});
-  std::fputs(bash_script(root).c_str(), stdout);
-  return 0;
-}
-
-}  // namespace
-
-Action add_completion(CLI::App& command, const Program&) {
-  command.group("");  // for the build, not for users
-  auto shell = std::make_shared<std::string>("bash");
-  command.add_option("shell", *shell, "the shell to be completed in");
-  return [shell, &command] { return print(*command.get_parent(), *shell); };
 }
 
 }  // namespace culprit::cli

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is said of a command line that culprit does not understand: what is wrong with it, which
+// command or option was probably meant, and where the help about it is.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace culprit::cli {
+
+/// The one of `known` that `word` is most likely a misspelling of, if one is near enough.
+std::optional<std::string> meant_by(std::string_view word, std::span<const std::string> known);
+
+/// The sentence about `arguments`, which `app` refused with `error`.
+std::string misuse(const CLI::App& app, const std::vector<std::string>& arguments,
+                   const CLI::ParseError& error);
+
+/// The same command line, where `culprit help report` stands for `culprit report --help`.
+std::vector<std::string> without_help_command(std::vector<std::string> arguments);
+
+}  // namespace culprit::cli
