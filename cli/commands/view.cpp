@@ -11,10 +11,15 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <system_error>
+#include <vector>
 
+#include "assemble/sampled_lines.h"
 #include "cli/commands/part_options.h"
 #include "cli/commands/subcommands.h"
+#include "cli/experiment.h"
+#include "cli/find_sources.h"
 #include "cli/message.h"
 #include "cli/open_findings.h"
 #include "cli/pipeline.h"
@@ -38,6 +43,7 @@ struct ViewArguments {
   unsigned threads = 0;
   std::optional<uint64_t> window;
   bool no_events = false;
+  std::vector<fs::path> sources;  ///< folders with the program's
   bool serve = false;
   uint16_t port = 0;
 };
@@ -68,6 +74,22 @@ std::optional<blame::Excerpt> excerpt_for(const ViewArguments& arguments,
   return std::move(*excerpt);
 }
 
+/// The lines that samples found, if the run's records are there, and the files that they are of.
+report::PageSources sources_for(const ViewArguments& arguments, const fs::path& folder) {
+  report::PageSources sources;
+  if (arguments.no_events || !has_raw_records(folder)) return sources;
+  const auto lines = assemble::sampled_lines(folder, arguments.threads);
+  if (!lines) return sources;
+  std::set<std::string> files;
+  for (const assemble::SampledLine& each : *lines) {
+    sources.lines.push_back(
+        {each.rank, each.function, each.file, each.line, each.samples, each.with_callees});
+    files.insert(each.file);
+  }
+  sources.texts = find_sources(arguments.sources, files);
+  return sources;
+}
+
 bool is_there(const fs::path& file) {
   std::error_code code;
   return fs::exists(fs::symlink_status(file, code));
@@ -81,11 +103,12 @@ fs::path unused_name(const fs::path& folder) {
 }
 
 Result<std::string> page_of(const OpenFindings& opened,
-                            const std::optional<blame::Excerpt>& excerpt) {
-  if (!excerpt) return report::html_page(report::pack_page(opened.findings, nullptr));
+                            const std::optional<blame::Excerpt>& excerpt,
+                            const report::PageSources& sources) {
+  if (!excerpt) return report::html_page(report::pack_page(opened.findings, nullptr, sources));
   blame::Excerpt some = *excerpt;
   report::reduce(some, opened.findings);
-  return report::html_page(report::pack_page(opened.findings, &some));
+  return report::html_page(report::pack_page(opened.findings, &some, sources));
 }
 
 /// A number of the query; none if it is not there, or is none.
@@ -141,7 +164,7 @@ int view(const ViewArguments& arguments) {
   const auto opened = open_findings(arguments.input, arguments.window);
   if (!opened) return fail(opened.error());
   const auto excerpt = excerpt_for(arguments, *opened);
-  const auto page = page_of(*opened, excerpt);
+  const auto page = page_of(*opened, excerpt, sources_for(arguments, opened->folder));
   if (!page) return fail(page.error());
   if (arguments.serve) return serve(arguments, *opened, excerpt, *page);
   const fs::path file =
@@ -154,12 +177,16 @@ int view(const ViewArguments& arguments) {
 
 Action add_view(CLI::App& command, const Program&) {
   auto arguments = std::make_shared<ViewArguments>();
-  command.add_option("experiment", arguments->input, "an experiment folder, or its findings.db (default: the newest one here)");
+  command.add_option("experiment", arguments->input,
+                     "an experiment folder, or its findings.db (default: the newest one here)");
   command.add_option("-o,--output", arguments->output,
                      "the HTML file to write (default: view.html in the experiment, or view-2.html "
                      "and so on); its path is printed");
   command.add_flag("--no-events", arguments->no_events,
                    "the findings alone: do not read the trace for single activities and messages");
+  command.add_option("--sources", arguments->sources,
+                     "folders with the program's sources, which are packed into the page as far as "
+                     "samples found their lines: who gets the page can read them");
   command
       .add_flag("--serve", arguments->serve,
                 "instead of writing a file, serve the page on this machine's loopback interface, "

@@ -83,6 +83,7 @@ class Run {
     this.length = Math.max(Math.abs(this.wall), ...(this.isDifference ? tables.inputs.wall_s : []));
     this.waiting = tables.identities.waiting_s[0];
     this.locations = this.makeLocations(tables.locations);
+    this.locationsOf = Map.groupBy(this.locations, (l) => l.rank);
     this.ranks = [...new Set(this.locations.map((l) => l.rank))].sort((a, b) => a - b);
     this.paths = this.makePaths(tables.callpaths);
     this.patterns = this.makePatterns(tables.patterns, tables.user_patterns);

@@ -170,8 +170,8 @@ export function placesOf(run, lanes) {
   return places;
 }
 
-/** For lanes by interval: time, waiting, and the call path at which most members were. */
-export function intervalsOfLanes(run, lanes) {
+/** For lanes by interval: time, waiting and, if that is wanted, the call path at which most members were. */
+export function intervalsOfLanes(run, lanes, { withCode = true } = {}) {
   const places = placesOf(run, lanes), size = lanes.length * run.intervals;
   const time = new Float64Array(size), waiting = new Float64Array(size), code = new Int32Array(size).fill(-1);
   const votes = lanes.map(({ members, isOpen }) => (members.length > 1 && !isOpen ? new Map() : null));
@@ -182,6 +182,7 @@ export function intervalsOfLanes(run, lanes) {
     const at = lane * run.intervals + t.interval[i];
     time[at] += t.time_s[i];
     waiting[at] += t.waiting_s[i];
+    if (!withCode) continue;
     if (votes[lane] === null) {
       code[at] = t.callpath[i];
       continue;

@@ -24,6 +24,8 @@ import { Functions } from './views/functions.jsx';
 import { Iterations } from './views/iterations.jsx';
 import { Messages } from './views/messages.jsx';
 import { Head, Overview } from './views/overview.jsx';
+import { Models } from './views/models.jsx';
+import { Source } from './views/source.jsx';
 import { Timeline } from './views/timeline/timeline.jsx';
 import { Topology } from './views/topology.jsx';
 import { Trees } from './views/trees.jsx';
@@ -31,7 +33,7 @@ import { Who } from './views/who.jsx';
 
 const VIEWS = [
   ['overview', 'Overview', Overview], ['causes', 'Causes', Causes], ['timeline', 'Time line', Timeline],
-  ['trees', 'Trees', Trees], ['who', 'Who waits for whom', Who], ['functions', 'Functions', Functions],
+  ['trees', 'Trees', Trees], ['who', 'Who waits for whom', Who], ['functions', 'Functions', Functions], ['source', 'Source', Source],
   ['iterations', 'Iterations', Iterations], ['messages', 'Messages', Messages], ['topology', 'Topology', Topology],
   ['flame', 'Flame graph', Flame], ['devices', 'Devices', Devices], ['efficiency', 'Efficiency', Efficiency],
   ['coverage', 'Coverage', Coverage],
@@ -39,6 +41,9 @@ const VIEWS = [
 
 /** The views that have no meaning for a difference of runs. */
 const OF_ONE_RUN = ['causes', 'timeline', 'flame', 'functions', 'iterations', 'messages'];
+
+/** Models have neither times nor waits. */
+const OF_MODELS = ['overview', 'coverage'];
 
 function Chips() {
   const { run, moment } = useRun();
@@ -70,8 +75,8 @@ function wholeIntervals(run, s, moment) {
 }
 
 function shownViews(run) {
-  return VIEWS.filter(([id]) => (id !== 'devices' || run.tables.devices.rows > 0)
-    && !(run.isDifference && OF_ONE_RUN.includes(id))
+  return VIEWS.filter(([id]) => (id !== 'devices' || run.tables.devices.rows > 0) && (id !== 'source' || run.tables.lines?.rows > 0)
+    && !(run.isDifference && OF_ONE_RUN.includes(id)) && !(run.operation === 'model' && !OF_MODELS.includes(id))
     && !(id === 'who' && run.operation !== 'run' && run.tables.victims.rows === 0));
 }
 
@@ -105,12 +110,12 @@ function Page() {
   const { run } = useRun();
   useKeys(run);
   const found = (shownViews(run).find(([id]) => id === view) ?? VIEWS[0])[2];
-  const View = run.isDifference && found === Overview ? Changes : found;
+  const View = found !== Overview ? found : run.isDifference ? Changes : run.operation === 'model' ? Models : found;
   const night = useNight();
   return (
     <>
       <Head isShort={view !== 'overview' && found !== Overview} /><Tabs /><div class="bar-of-chips"><Chips /><Keyboard views={shownViews(run)} /></div>
-      {!run.isDifference && <Navigator />}
+      {!run.isDifference && run.operation !== 'model' && <Navigator />}
       <main key={night}><View /></main>
     </>
   );

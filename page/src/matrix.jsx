@@ -26,9 +26,10 @@ export function Matrix({ blocks, values, words, hint, label }) {
   const membersOf = (at) => run.ranks.filter((_, i) => Math.floor((i * blocks) / run.ranks.length) === at);
   const nameOf = (members) => (members.length > 1 ? `ranks ${members[0]} to ${members.at(-1)}` : `rank ${members[0]}`);
   const draw = (context) => {
+    const hollow = ink('hollow');
     values.forEach((value, i) => {
       const share = most > 0 ? value / most : 0;
-      context.fillStyle = share === 0 ? ink('hollow') : warmText(Math.sign(share) * 0.08 + 0.92 * share);
+      context.fillStyle = share === 0 ? hollow : warmText(Math.sign(share) * 0.08 + 0.92 * share);
       context.fillRect(LEFT + (i % blocks) * cell, TOP + Math.floor(i / blocks) * cell, size, size);
     });
     context.fillStyle = ink('faint');

@@ -6,7 +6,7 @@
 // browser's back button undoes. Every view obeys it, none has a selection of its own.
 
 /** What views keep as plain words: how they are arranged, and the moment whose details are open. */
-const WORDS = ['metric', 'arrangement', 'order', 'lanes', 'open', 'at', 'find'];
+const WORDS = ['metric', 'arrangement', 'order', 'lanes', 'open', 'at', 'find', 'file'];
 const EMPTY = { view: 'overview', t: null, ranks: null, path: null, pattern: null, ...Object.fromEntries(WORDS.map((key) => [key, null])) };
 /** A selection that lacks less of the run than this is all of it. */
 const ALMOST_ALL = 0.999;

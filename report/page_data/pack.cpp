@@ -189,6 +189,14 @@ void add_excerpt(const blame::Excerpt& excerpt, Packer& packer) {
   });
 }
 
+void add_lines(const PageSources& sources, Packer& packer) {
+  packer.add("lines", sources.lines, [](const SourceLine& row, const auto& column) {
+    column("rank", row.rank), column("function", row.function);
+    column("file", row.file), column("line", row.line);
+    column("samples", row.samples), column("with_callees", row.with_callees);
+  });
+}
+
 }  // namespace
 
 std::string pack_part(const blame::Excerpt& excerpt) {
@@ -197,7 +205,8 @@ std::string pack_part(const blame::Excerpt& excerpt) {
   return packer.take({{"version", 1}, {"left_out", excerpt.left_out}});
 }
 
-std::string pack_page(const blame::Findings& findings, const blame::Excerpt* excerpt) {
+std::string pack_page(const blame::Findings& findings, const blame::Excerpt* excerpt,
+                      const PageSources& sources) {
   blame::Findings f = displayed(findings);
   f.segments = short_path(f.segments);
   Packer packer;
@@ -212,7 +221,9 @@ std::string pack_page(const blame::Findings& findings, const blame::Excerpt* exc
   packer.add(losses);
   blame::visit_lists([&](const auto& rows) { packer.add(rows); }, f);
   if (excerpt != nullptr) add_excerpt(*excerpt, packer);
+  add_lines(sources, packer);
   return packer.take({{"version", 1},
+                      {"sources", sources.texts},
                       {"verdict", verdict_json(f)},
                       {"notes", f.run.notes},
                       {"violations", f.identities.violations},

@@ -48,7 +48,7 @@ def rename_a_function(experiment, region, name):
 
 
 def add_own_pattern(experiment):
-    """As culprit.py writes what a user's program found: a tenth of a second on rank 1, in MPI_Recv."""
+    """As the Python package writes what a user's program found: a tenth of a second on rank 1, in MPI_Recv."""
     with findings(experiment) as db:
         path = db.execute("SELECT id FROM callpaths WHERE region = 'MPI_Recv'").fetchone()[0]
         location = db.execute("SELECT id FROM locations WHERE rank = 1").fetchone()[0]
@@ -171,7 +171,8 @@ def main():
         for name in sorted(os.listdir(folder)):
             if os.path.exists(os.path.join(place(name), "experiment.json")):
                 pages[name] = place(name + ".html")
-                printed = run(culprit, "view", place(name), "-o", pages[name], cwd=folder).strip()
+                sources = ["--sources", os.path.join(HERE, "..", "..", "examples")] if name == "hybrid" else []
+                printed = run(culprit, "view", place(name), "-o", pages[name], *sources, cwd=folder).strip()
                 assert os.path.samefile(os.path.join(folder, printed), pages[name]), printed
         with open(place("hybrid.json"), "w", encoding="utf-8") as file:
             file.write(run(culprit, "report", place("hybrid"), "--format", "json"))

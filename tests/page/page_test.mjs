@@ -403,6 +403,15 @@ check('nodes can be shown instead', (await text(arranged, 'main')).startsWith('N
 check('nothing went wrong with topologies', arranged.problems.length === 0, arranged.problems.join('; '));
 await arranged.close();
 
+// --- the line ---
+const lined = await open('hybrid', '#view=source');
+check('lines of the source are known', (await text(lined, 'main h2')).includes('hybrid_chain.c'), await text(lined, 'main'));
+check('with the file\'s text, since it was given', (await text(lined, '.source')).includes('static void update_cells') || (await text(lined, '.source')).includes('update_cells('));
+const sampledLines = await lined.locator('.source tr.sampled').count();
+check('and figures beside some of its lines', sampledLines > 0 && sampledLines < await lined.locator('.source tr').count() / 2, `${sampledLines}`);
+check('nothing went wrong with lines', lined.problems.length === 0, lined.problems.join('; '));
+await lined.close();
+
 // --- level of detail: ranks take turns more often than there are pixels ---
 const turns = await open('turns', '#');
 /** The share of pixels of a canvas that are as dark as the critical path. */
@@ -471,7 +480,7 @@ check('nothing went wrong in all this', turns.problems.length === 0, turns.probl
 
 // --- narrow windows, and readers of screens ---
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const VIEWS = ['overview', 'causes', 'timeline', 'timeline&at=1@0.001', 'trees', 'who', 'functions', 'iterations', 'messages', 'topology', 'flame', 'efficiency', 'coverage'];
+const VIEWS = ['overview', 'causes', 'timeline', 'timeline&at=1@0.001', 'trees', 'who', 'functions', 'source', 'iterations', 'messages', 'topology', 'flame', 'efficiency', 'coverage'];
 for (const colorScheme of ['light', 'dark']) {
   const seen = await browser.newContext({ viewport: { width: 1280, height: 800 }, bypassCSP: true, colorScheme });
   for (const name of ['hybrid', 'turns']) {

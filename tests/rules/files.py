@@ -19,6 +19,7 @@ REASONS = {
     "cli/launch/witness.cpp": "reads its own command line in /proc, in a process of its own",
     "cli/terminal.cpp": "puts /dev/null in the place of what is closed",
     "cli/experiment.cpp": "lists the folders that may be experiments, and opens each as its own input",
+    "cli/find_sources.cpp": "looks for names of files in folders of the user's, and opens those found",
     "cli/commands/info.cpp": "adds up sizes of files in a folder, and opens none",
     "report/text_page/source.cpp": "looks for sources around the experiment, and opens none by itself",
     "base/sqlite/sqlite.cpp": "gives SQLite a file that is open already (descriptor_files.h)",

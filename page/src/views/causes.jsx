@@ -39,16 +39,20 @@ function timeByInterval(run, path) {
   return times;
 }
 
-/** Time samples behind a call path's name, if it was sampled. */
+const samplesKept = new WeakMap();
+
+/** Time samples behind a call path's name, if it was sampled; null if not. */
 function samplesOf(run, path) {
-  const { profile } = run.tables;
-  let samples = 0, sampled = 0;
-  for (let i = 0; i < profile.rows; ++i) {
-    if (profile.callpath[i] !== path) continue;
-    samples += profile.samples[i];
-    sampled += profile.sampled_s[i];
+  if (!samplesKept.has(run)) {
+    const { profile } = run.tables, samples = new Float64Array(run.paths.length), sampled = new Float64Array(run.paths.length);
+    for (let i = 0; i < profile.rows; ++i) {
+      samples[profile.callpath[i]] += profile.samples[i];
+      sampled[profile.callpath[i]] += profile.sampled_s[i];
+    }
+    samplesKept.set(run, samples.map((count, id) => (sampled[id] > 0 ? count : -1)));
   }
-  return sampled > 0 ? samples : null;
+  const count = samplesKept.get(run)[path];
+  return count < 0 ? null : count;
 }
 
 /** Parts of the run: smaller costs are not mentioned, and smaller gains have no number (report/verdict/gains.cpp). */
@@ -195,6 +199,7 @@ function CauseDetail({ path }) {
     <section class="detail">
       <h2>{run.place(path)}</h2>
       <p class="hint">{run.paths[path].name}</p>
+      {run.tables.lines?.rows > 0 && <p class="links"><Pick change={{ view: 'source', path }}>its lines</Pick><Pick change={{ view: 'timeline', path }}>on the time line</Pick></p>}
       <p>{narrowed ? 'In what is selected, it' : 'It'} cost others {time(short + long)}: {time(short)} directly, {time(long)} through further waits that these caused.
         It was late on {worst(run, time, by)}.</p>
       <p class="links">As {patterns.slice(0, 4).map(([id, cost]) => (

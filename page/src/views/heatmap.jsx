@@ -21,7 +21,7 @@ const NOTHING = NaN;
 
 /** Share of waiting by lane and interval; lanes of several locations have means. */
 function cellsOf(run, lanes) {
-  const { time, waiting } = intervalsOfLanes(run, lanes);
+  const { time, waiting } = intervalsOfLanes(run, lanes, { withCode: false });
   return time.map((s, i) => (s > 0 ? waiting[i] / s : NOTHING));
 }
 
@@ -98,7 +98,7 @@ function drawNames(context, bands, rows, left) {
 }
 
 function fitting(context, text, width) {
-  let most = text.length;
+  let most = Math.min(text.length, Math.ceil(width / 4));
   while (most > 1 && context.measureText(cut(text, most)).width > width) --most;
   return cut(text, most);
 }

@@ -103,7 +103,7 @@ function Bars({ items }) {
   };
   return (
     <>
-      <p class="hover">{hover || 'height: how long each took; orange: the share of waiting in it; click: its time line'}</p>
+      <p class="hover">{hover || 'height: length; orange: waiting in it; click: its time line'}</p>
       <div><Canvas canvasRef={canvas} height={HEIGHT} draw={draw} watch={[items, t]} role="img" aria-label="Length of each iteration; the table below has the same figures"
         onPointerMove={tell} onPointerLeave={() => setHover('')} onClick={(e) => placeOf(e) && select({ t: [placeOf(e).begin, placeOf(e).end], view: 'timeline' })} /></div>
     </>

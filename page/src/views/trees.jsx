@@ -193,7 +193,7 @@ function SystemPane({ show, figure }) {
   const whole = by.reduce((a, b) => a + b, 0);
   const most = sizeOf(ranks);
   const [opened, setOpened] = useState(new Set());
-  const nodes = useMemo(() => Map.groupBy(run.ranks, (rank) => run.locations.find((l) => l.rank === rank).node), [run]);
+  const nodes = useMemo(() => Map.groupBy(run.ranks, (rank) => run.locationsOf.get(rank)[0].node), [run]);
   const toggle = (rank) => {
     const next = new Set(opened);
     if (!next.delete(rank)) next.add(rank);
@@ -212,7 +212,7 @@ function SystemPane({ show, figure }) {
       <ul role="tree" aria-label="System">
         {shown.map((i) => {
           const rank = run.ranks[i];
-          const locations = run.locations.filter((l) => l.rank === rank && l.life > 0);
+          const locations = run.locationsOf.get(rank).filter((l) => l.life > 0);
           return (
             <>
               <Row key={rank} depth={0} share={most > 0 ? ranks[i] / most : 0} text={show(ranks[i], whole, figure)}

@@ -87,7 +87,8 @@ export function Detail({ at, singles, waits }) {
             <dt>length</dt><dd>{lengthOf(a.end_s[activity] - a.begin_s[activity])}</dd>
             <dt>from</dt><dd>{moment(a.begin_s[activity], run.wall * 1e-5)}</dd>
             <dt>to</dt><dd>{moment(a.end_s[activity], run.wall * 1e-5)}</dd>
-            {path.file && <><dt>source</dt><dd>{path.file}{path.line > 0 && `:${path.line}`}</dd></>}
+            {path.file && <><dt>source</dt><dd>{run.tables.lines?.rows > 0 ? <Pick change={{ view: 'source', path: path.id }}>{path.file}{path.line > 0 && `:${path.line}`}</Pick>
+              : `${path.file}${path.line > 0 ? `:${path.line}` : ''}`}</dd></>}
           </dl>
           <p class="hint stack" title={path.name}>{cut(path.name, 400)}</p>
           <Instances at={at} row={activity} singles={singles} />

@@ -307,8 +307,8 @@ function Windows({ move }) {
 }
 
 function legend(run, selected, problem) {
-  const words = ['Hatched: waiting; arrows: who ended the longest waits in view; dark bars at the foot of lanes: the critical path; thin lines: messages, '
-    + 'where they are few. Where more happens than there are pixels, columns are stacked by share.'];
+  const words = ['Hatched: waiting; arrows: who ended the longest waits; dark foot of lanes: critical path; thin lines: messages, if few. '
+    + 'What is narrower than pixels is stacked by share.'];
   if (isClustered(run, selected)) words.push('Lanes that wait alike share one: click to see each.');
   if (run.intervals === 0 && !run.tables.activities) {
     words.push('This result has no timeline.');
