@@ -14,7 +14,7 @@ class Culprit(CMakePackage):
     license("Apache-2.0")
 
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0")
+    version("1.0.0", tag="v1.0.0")
 
     variant("papi", default=True, description="Hardware and software-defined counters")
     variant("opencl", default=True, description="Observe OpenCL devices")

@@ -19,6 +19,9 @@ namespace {
 
 using blame::Findings;
 
+/// Of docs/findings.schema.json. Its number changes when a key changes its meaning.
+constexpr const char* kSchema = "culprit-findings-1";
+
 template <class Rows, class Convert>
 Json list(const Rows& rows, Convert convert) {
   Json array = Json::array();
@@ -144,6 +147,8 @@ Json losses_of(const Findings& f, const JsonValues& values) {
 std::string json(const Findings& f, const std::filesystem::path&) {
   const JsonValues values{f};
   const Json object = {
+      {"schema", kSchema},
+      {"tool", "culprit"},
       {"run", with_sentences(values, f.run, "notes", f.run.notes)},
       {"verdict", verdict_json(f)},
       {"start_up", values.row(f.start_up)},

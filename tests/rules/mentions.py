@@ -24,7 +24,7 @@ FOREIGN = {
     "libgomp.c", "timestep.c", "bfs_reference.c", "tests/4.5", "tests/5.0", "tests/6.0", "tests/traces",  # suites
     "docs/file-formats.md",  # of Extra-P
     "packages/culprit/package.py",  # in a repository of Spack's
-    "cuda.h", "mpif.h", "Node.js", "share/culprit/python",  # installed ones
+    "cuda.h", "mpif.h", "Node.js", "share/culprit/python", "share/culprit/ci", "share/modulefiles/culprit",  # installed ones
 }
 
 COMMENT = {

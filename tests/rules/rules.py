@@ -14,6 +14,7 @@ import sys
 import dependencies
 import files
 import findings_doc
+import findings_schema
 import losses_doc
 import mentions
 import mpi_calls
@@ -378,6 +379,7 @@ RULES = {
     "settings": check_settings,
     "variables": check_variables,
     "findings": check_findings,
+    "findings_schema": findings_schema.check,
     "losses": check_losses,
     "records": check_records,
     "exports": check_exports,

@@ -18,6 +18,7 @@
 #include "blame/algebra/compare.h"
 #include "blame/algebra/scaling.h"
 #include "cli/commands/derived/derive.h"
+#include "cli/commands/derived/diff_formats.h"
 #include "cli/commands/option_checks.h"
 #include "cli/commands/subcommands.h"
 #include "cli/experiment.h"
@@ -36,6 +37,7 @@ struct DiffArguments {
   std::vector<fs::path> pair, before, after;
   fs::path output;
   std::string fail_if;
+  std::string format = "text";
   std::string scaling;  ///< a word of Scaling; empty: nothing was scaled
 };
 
@@ -138,6 +140,14 @@ Result<blame::Findings> difference_of(const DiffArguments& arguments, const Runs
   return found;
 }
 
+std::string text_of(const DiffArguments& arguments, const blame::Findings& found,
+                    const std::optional<std::string>& met) {
+  const JudgedChange judged{arguments.fail_if, met};
+  if (arguments.format == "markdown") return change_in_markdown(found, judged);
+  if (arguments.format == "junit") return change_in_junit(found, judged);
+  return report::wrapped(report::change_sentence(found), 0);
+}
+
 int compare(DiffArguments& arguments, const std::optional<Condition>& condition) {
   const auto before = open_all(arguments.before), after = open_all(arguments.after);
   if (!before) return fail(before.error());
@@ -157,9 +167,8 @@ int compare(DiffArguments& arguments, const std::optional<Condition>& condition)
   auto found = difference_of(arguments, a, b, inputs);
   if (!found) return fail(found.error());
   const blame::Findings shown = report::displayed(*found);
-  const std::string sentence = report::wrapped(report::change_sentence(shown), 0);
-  if (!print(sentence)) return fail(lost_output());
   const auto met = condition ? holds(*condition, a, b) : std::nullopt;
+  if (!print(text_of(arguments, shown, met))) return fail(lost_output());
   const int status =
       keep_derived(std::move(*found), blame::Operation::diff, inputs, arguments.output);
   if (status != 0 || !met) return status;
@@ -199,6 +208,11 @@ Action add_diff(CLI::App& command, const Program&) {
   command.add_option("--after", arguments->after, "repeats of the run after");
   command.add_option("-o,--output", arguments->output,
                      "the experiment folder to create (default: culprit.diff.<time>)");
+  command
+      .add_option("--format", arguments->format,
+                  "how the change is printed: text, a sentence; markdown, for a comment; junit, a "
+                  "test that fails if the condition of --fail-if holds")
+      ->check(CLI::IsMember({"text", "markdown", "junit"}));
   command
       .add_option("--scaling", arguments->scaling,
                   "the runs after have more ranks or threads; say what that lost by call path, if "

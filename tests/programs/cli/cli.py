@@ -17,6 +17,10 @@ import sys
 import tempfile
 import unittest
 
+SOURCE = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(SOURCE / "tests/support"))
+import schema  # noqa: E402
+
 BUILD = pathlib.Path()
 RANKS = 6
 # Nothing of a launcher around the tests may reach the culprits in them.
@@ -226,6 +230,8 @@ class CommandLine(Helpers):
         self.assertEqual((text.returncode, text.err), (0, ""))
         result = json.loads(self.culprit("report", experiment, "--format", "json").out)
         self.assertEqual(result["run"]["locations"], 2)
+        published = json.loads((SOURCE / "docs/findings.schema.json").read_text())
+        self.assertEqual(list(schema.faults(result, published)), [])
         self.assertIn("omp.barrier", {wait["pattern"] for wait in result["waits"]})
         same = json.loads(self.culprit("report", experiment / "findings.db", "--format", "json").out)
         self.assertEqual(result, same)

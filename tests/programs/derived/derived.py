@@ -6,8 +6,10 @@ from how the runs were made: the same program twice, and one in which another fu
 import collections
 import json
 import os
+import pathlib
 import shutil
 import sys
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "python"))
@@ -56,6 +58,14 @@ def difference(place):
     check(near(total, expected), f"the delay costs differ by {total}, not {expected}")
     page = succeed([place.culprit, "report", "--full", place.experiment("change")]).stdout
     check("THE WHOLE RUN" in page, page)
+    for condition, failures in (("waiting > -1000%", 1), ("waiting > 1000s", 0)):
+        given = [place.culprit, "diff", one, other, "--fail-if", condition, "--format"]
+        marked = execute([*given, "markdown", "-o", place.experiment(f"markdown{failures}")])
+        check(("**Regression:**" in marked.stdout) == bool(failures) and "| run time |" in marked.stdout, marked.stdout)
+        tested = execute([*given, "junit", "-o", place.experiment(f"junit{failures}")])
+        suite = xml.etree.ElementTree.fromstring(tested.stdout)
+        check(suite.get("failures") == str(failures) and len(suite.findall("testcase/failure")) == failures, tested.stdout)
+        check((marked.returncode == 6) == bool(failures) and tested.returncode == marked.returncode, marked.stderr)
     itself = succeed([place.culprit, "diff", one, one, "-o", place.experiment("same")]).stdout
     check("takes as long as before" in itself and "worse" not in itself and "better" not in itself, itself)
     check("give repeats of both" not in itself and "hardly comparable" not in itself, itself)
@@ -166,6 +176,23 @@ def python(place):
         if event.kind == "receive":
             check(events[event.match].kind == "send" and events[event.match].time <= event.time, event)
             check(event.region == "MPI_Recv" and events[event.enter].region == "MPI_Recv", event)
+    causes = run.causes()
+    check(causes and causes == sorted(causes, key=lambda row: -row["cost_s"]), "causes are not sorted by cost")
+    check(all(0 < row["share"] <= 1.0001 for row in causes), "shares of causes are none")
+    wide = run.frame("victims", joined=True)
+    wide = wide if isinstance(wide, list) else wide.to_dict("records")
+    check(all(str(row["delay_rank"]) == row["delay_location"].split(".")[0] and row["wait_callpath"].endswith(row["wait_region"])
+              for row in wide) and wide, "a joined frame has other ranks or regions")
+    both = culprit.compare([run, run.path])
+    both = both if isinstance(both, list) else both.to_dict("records")
+    check(len(both) == 2 and both[0]["wall_s"] == data["run"]["wall_s"] and both[0]["first_cause"] == causes[0]["callpath"], both)
+    check(data["verdict"]["text"].split(";")[0].replace("'", "&#x27;") in run._repr_html_() or "&" in run._repr_html_(), "a notebook shows another verdict")
+    history = pathlib.Path(place.experiment("public"))
+    for name in ("one", "two"):  # what was there before stays
+        succeed([sys.executable, "-m", "culprit.history", f"{name}:{run.path}", "-o", str(history)],
+                environment={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(culprit.__file__))})
+    check([each["name"] for each in json.loads((history / "history.json").read_text())] == ["one", "two"], "the history has other runs")
+    check((history / "index.html").read_text().count("<circle") == 6 and "svg" in (history / "badge.svg").read_text(), "no page or badge")
     check(times == sorted(times) and set(depth.values()) == {0}, "events are not in order, or not balanced")
     check(all(event == events[event.index] for event in events), "events one by one are others than in order")
     messages = [(e.index, e.match) for e in events.of_kind("send")]
@@ -175,9 +202,9 @@ def python(place):
     check([e.region for e in events.stack(messages[0][0])][-1] == "MPI_Send", "a send is not in MPI_Send")
     some = run.events(from_s=0, to_s=events.wall_ns * 0.5e-9, ranks=[0])
     check({e.location for e in some if e.kind != "receive"} <= {"0.0", "1.0"} and len(some) < len(events), "no part")
-    example = os.path.join(os.path.dirname(culprit.__file__), "..", "examples", "late_sender.py")
+    example = os.path.join(os.path.dirname(culprit.__file__), "..", "..", "examples", "late_sender.py")
     done = succeed([sys.executable, example, run.path],
-                   environment={**os.environ, "PYTHONPATH": os.path.dirname(culprit.__file__)})
+                   environment={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(culprit.__file__))})
     known = sum(w["time_s"] for w in data["waits"] if w["pattern"] == "mpi.late_sender")
     mine = sum(row["time_s"] for row in run.rows("user_waits"))
     check(abs(mine - known) <= 1e-6 + 0.001 * known, f"the pattern by hand found {mine} s, culprit {known} s: {done.stdout}")
