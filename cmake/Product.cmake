@@ -36,3 +36,15 @@ function(culprit_left_out_table variable)
   endforeach()
   set(${variable} "${table}" PARENT_SCOPE)
 endfunction()
+
+# culprit_for_old_systems(<target> <object library>): a library that goes into programs, which needs no symbol of
+# glibc that systems of the last ten years lack. The object library is one of those made from collector/old_glibc.cpp.
+function(culprit_for_old_systems target objects)
+  target_link_libraries(${target} PRIVATE ${objects})
+  # Sanitizers bring symbols of their own.
+  if(CMAKE_OBJDUMP AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    add_custom_command(TARGET ${target} POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -DLIBRARY=$<TARGET_FILE:${target}> -DOBJDUMP=${CMAKE_OBJDUMP} -P ${CMAKE_SOURCE_DIR}/cmake/CheckGlibc.cmake
+      VERBATIM)
+  endif()
+endfunction()

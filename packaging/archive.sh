@@ -6,7 +6,7 @@
 # that it needs, as <build>/package/culprit-<version>-linux-x86_64.tar.xz: unpack it anywhere, and run
 # bin/culprit. With a second argument, fills that folder and packs nothing. Prints what it made.
 #
-# Of the machine it takes glibc, and in measured programs libgcc_s (part of every system that runs C++),
+# Of the machine it takes glibc (its own only where that is too old for bin/culprit), and in measured programs libgcc_s (part of every system that runs C++),
 # the program's MPI and device runtimes. What bin/culprit itself needs lies in lib/bundled, and is found
 # by a DT_RPATH, ahead of LD_LIBRARY_PATH: older libraries of loaded modules must not get in between.
 # What goes into measured programs has no such path: there the program's own libraries come first.
@@ -21,8 +21,8 @@ for tool in patchelf objdump readelf xz; do
   command -v "$tool" >/dev/null || die "$tool is missing: run ./dev deps"
 done
 [[ -x $build/bin/culprit ]] || die "there is no $build/bin/culprit: build culprit first"
-version=$("$build/bin/culprit" --version)
-name=culprit-${version#culprit }-linux-x86_64
+read -r _ version _ < <("$build/bin/culprit" --version)
+name=culprit-$version-linux-x86_64
 stage=${2:-$build/package/$name}
 rm -rf "$stage"
 mkdir -p "$stage"
@@ -87,10 +87,22 @@ openmp=$(find /usr/lib/llvm-*/lib -name libomp.so.5 2>/dev/null | sort -V | tail
 install -m 644 "$(realpath "$openmp")" "$stage/lib/libomp.so.5"
 licence_of "$openmp"
 
+# For machines whose glibc is older than this one's: the loader and the C library that bin/culprit.bin
+# was built with. Programs that are measured never see them.
+glibc_folder=$stage/lib/bundled/glibc
+mkdir -p "$glibc_folder"
+for soname in ld-linux-x86-64.so.2 libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libresolv.so.2; do
+  path=$(ldconfig -p | sed -n "s|^[[:space:]]*$soname (.*x86-64.*) => ||p" | head -1)
+  [[ -n $path ]] || die "there is no $soname on this machine"
+  install -m 755 "$(realpath "$path")" "$glibc_folder/$soname"
+done
+licence_of "$(ldconfig -p | sed -n 's|^[[:space:]]*libc.so.6 (.*x86-64.*) => ||p' | head -1)"
+
 # --- What it needs of a machine ---
 
-binaries() { find "$stage/bin" "$stage/lib" -type f \( -name '*.so*' -o -name '*.bin' \); }
-required=$(binaries | while read -r file; do objdump -T "$file"; done |
+binaries() { find "$stage/bin" "$stage/lib" -path "$glibc_folder" -prune -o -type f \( -name '*.so*' -o -name '*.bin' \) -print; }
+# Of the machine, what goes into programs; the program itself has a C library with it.
+required=$(find "$stage/lib" -maxdepth 1 -type f -name 'libculprit*.so' | while read -r file; do objdump -T "$file"; done |
   grep -o 'GLIBC_[0-9][0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -1)
 sed "s/@glibc@/$required/g" "$here/launcher.sh" > "$stage/bin/culprit"
 chmod 755 "$stage/bin/culprit"

@@ -22,7 +22,16 @@ refuse() {
 
 [ -x "$linker" ] || refuse "this build needs Linux on x86-64 with the GNU C library (glibc @glibc@ or later)"
 # The linker names what it does not find, without starting anything.
-answer=$("$linker" --list "$here/culprit.bin" 2>&1; "$linker" --list "$here/../lib/libculprit.so" 2>&1)
+answer=$("$linker" --list "$here/../lib/libculprit.so" 2>&1)
+own=$("$linker" --list "$here/culprit.bin" 2>&1)
+bundled=$here/../lib/bundled
+start=
+case $own in
+  # Older than what culprit was built with: it brings the C library that it needs, for itself alone.
+  *"version \`GLIBC_"*) start="$bundled/glibc/$(basename "$linker")" ;;
+  *) answer="$answer
+$own" ;;
+esac
 case $answer in
   *"version \`GLIBC_"*)
     refuse "this build needs glibc @glibc@ or later, and this machine has $(getconf GNU_LIBC_VERSION 2>/dev/null ||
@@ -33,4 +42,6 @@ case $answer in
       -e "s/.*\(version .* not found\).*/\1/p" | sort -u | tr '\n' ' ')
     refuse "this machine lacks what this build needs: ${missing% }" ;;
 esac
+[ -z "$start" ] || here=$(cd "$here" && pwd) # the program learns from it where it is
+[ -z "$start" ] || exec "$start" --library-path "$bundled:$bundled/glibc" "$here/culprit.bin" "$@"
 exec "$here/culprit.bin" "$@"

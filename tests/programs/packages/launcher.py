@@ -65,6 +65,44 @@ class Launcher(unittest.TestCase):
         self.expect_started(self.run_it(relative))
         self.expect_started(self.run_it("relative", env={"PATH": self.scratch.name + ":/usr/bin:/bin"}))
 
+    def want_newer_glibc(self, file):
+        """As if the file had been built with a glibc that no machine has: the version's name and its hash."""
+        with open(file, "rb") as binary:
+            data = binary.read()
+        def hashed(name):
+            value = 0
+            for byte in name:
+                value = (value << 4) + byte
+                value = (value ^ (value & 0xf0000000) >> 24) & 0x0fffffff
+            return value.to_bytes(4, "little")
+        old, new = b"GLIBC_2.34", b"GLIBC_9.99"
+        self.assertIn(old + b"\0", data)
+        with open(file, "wb") as binary:
+            binary.write(data.replace(old + b"\0", new + b"\0").replace(hashed(old), hashed(new)))
+
+    def test_brings_a_c_library_where_that_of_the_machine_is_too_old(self):
+        folder = os.path.join(self.root, "lib/bundled/glibc")
+        os.makedirs(folder)
+        loader = os.path.join(folder, "ld-linux-x86-64.so.2")
+        with open(loader, "w", encoding="utf-8") as text:  # says how it is called; the real one cannot start this program
+            text.write('#!/bin/sh\nprintf "%s|" "$@"\n')
+        os.chmod(loader, 0o755)
+        program = os.path.join(self.root, "bin/culprit.bin")
+        self.want_newer_glibc(program)
+        self.assertNotEqual(self.run_it(program).returncode, 5)
+        done = self.run_it(self.launcher)
+        bin_folder = os.path.dirname(self.launcher)
+        bundled = f"{bin_folder}/../lib/bundled"
+        self.assertEqual(done.stdout, f"--library-path|{bundled}:{bundled}/glibc|{bin_folder}/culprit.bin|one|a  b*|")
+
+    def test_what_goes_into_programs_takes_the_machines(self):
+        compiled("#include <stdlib.h>\n#include <pthread.h>\nint f(void) { return pthread_detach(0); }",
+                 os.path.join(self.root, "lib/libculprit.so"), "-shared", "-fPIC")
+        self.want_newer_glibc(os.path.join(self.root, "lib/libculprit.so"))
+        done = self.run_it(self.launcher)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("needs glibc 2.99 or later", done.stderr)
+
     def test_says_which_library_is_missing(self):
         os.remove(self.needed)
         done = self.run_it(self.launcher)
