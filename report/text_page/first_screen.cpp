@@ -78,6 +78,12 @@ std::string function_rows(const Findings& findings, const PageNames& names,
          rows;
 }
 
+/// A sentence without its explanation, which the full page has.
+std::string in_short(const std::string& sentence) {
+  const size_t end = std::min(sentence.find(": "), sentence.find(". "));
+  return end == sentence.npos ? sentence : sentence.substr(0, end) + '.';
+}
+
 /// The two commands that lead further.
 std::string next_commands(const std::string& experiment) {
   if (experiment.empty()) return "";
@@ -118,10 +124,10 @@ class Screen {
                               verdict_.kind == VerdictKind::hardly_any_waiting ||
                               verdict_.kind == VerdictKind::failed;
     if (!is_derived && !found_little) return "";
+    const std::vector<std::string>& notes = findings_.run.notes;
+    if (is_derived) return notes.empty() ? "" : wrapped("Note: " + in_short(notes.front()), 0);
     std::string lines;
-    for (const std::string& note : findings_.run.notes) {
-      if (lines.empty() || (found_little && !is_derived)) lines += wrapped("Note: " + note, 0);
-    }
+    for (const std::string& note : notes) lines += wrapped("Note: " + note, 0);
     return lines;
   }
 

@@ -142,6 +142,29 @@ TEST(FirstScreen, FitsATerminalOfAnyWidth) {
   set_page_width(width);
 }
 
+TEST(FirstScreen, SaysWhatFiguresAreThatAreNotThoseOfARun) {
+  blame::Findings findings = several_causes();
+  findings.run.operation = blame::Operation::what_if;
+  findings.run.notes = {"This run never took place: it was projected.", "Another one."};
+  const std::string page = screen_of(findings);
+  EXPECT_NE(page.find("Note: This run never took place.\n"), page.npos) << page;
+  EXPECT_EQ(page.find("Another"), page.npos) << page;
+}
+
+TEST(FirstScreen, SaysWhyLittleWasFound) {
+  blame::Findings findings;
+  findings.run.wall_s = 1;
+  findings.critical_path = {{CallPathId(0), LocationId(0), 1}};
+  findings.callpaths = {{"main", "main", "", 0, {}, false, "user"}};
+  findings.locations = {{"0.0", 0, 0, "n1", 1, 0, ""}};
+  findings.run.notes = {"OpenMP was not observed: another tool is in use."};
+  findings.losses.add(LossKind::early_ends);
+  findings.losses.add(LossKind::openmp_not_observed);
+  const std::string page = flat(screen_of(findings));
+  EXPECT_NE(page.find("another tool is in use."), page.npos) << page;
+  EXPECT_NE(page.find("(openmp_not_observed)."), page.npos) << page;
+}
+
 TEST(FirstScreen, ReadsWellOfNothing) {
   EXPECT_NE(screen_of({}).find("waited for no other"), std::string::npos);
 }
