@@ -154,6 +154,9 @@ Result<OpenWindow> LongRun::open(uint64_t number, Keep what) const {
         settle_facts(experiment, *run.value(), what == Keep::names_and_facts, opened.records.kept);
   } else {
     opened.records.facts = run.value()->facts;
+    if (what == Keep::names_and_facts) {
+      opened.records.kept = keep_names(experiment, *run.value());
+    }
   }
   opened.records.facts.losses.merge(losses);
   opened.records.source = source_of(std::move(run).value());

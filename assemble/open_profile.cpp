@@ -19,7 +19,9 @@ Result<OpenProfile> open_profile(const std::filesystem::path& experiment, unsign
   OpenProfile opened;
   const auto run = prepare_profile(records_of(experiment), *options, opened.profile);
   if (!run) return run.error();
-  opened.facts = settle_facts(experiment, *run.value(), what == Keep::names_and_facts, opened.kept);
+  const bool keeps = what == Keep::names_and_facts;
+  opened.facts = settle_facts(experiment, *run.value(), keeps, opened.kept);
+  if (keeps && opened.kept) opened.kept = keep_names(experiment, *run.value());
   // Facts that were noted before know nothing of the profile.
   for (const std::string& note : run.value()->facts.notes) {
     std::vector<std::string>& notes = opened.facts.notes;

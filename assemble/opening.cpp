@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Names are added to those of other parts of the run; facts are those of the part that was opened
+// last, if it has other records.
 #include "assemble/opening.h"
 
 #include <utility>
@@ -17,7 +19,7 @@ GuardedPath names_file(const fs::path& experiment) {
 }
 
 Result<void> keep(const fs::path& experiment, const RecordedRun& run) {
-  if (auto written = run.symbols.kept().write(names_file(experiment)); !written) return written;
+  if (auto written = keep_names(experiment, run); !written) return written;
   return write_facts(experiment, run.facts);
 }
 
@@ -43,6 +45,11 @@ Result<PassOptions> options_for(const fs::path& experiment, unsigned threads) {
                      KeptNames::read(names_file(experiment)),
                      std::move(others).value(),
                      DebugServers::of_user()};
+}
+
+Result<void> keep_names(const fs::path& experiment, const RecordedRun& run) {
+  KeptNames names = KeptNames::read(names_file(experiment));
+  return names.add(run.symbols.kept()) ? names.write(names_file(experiment)) : Result<void>();
 }
 
 RunFacts settle_facts(const fs::path& experiment, const RecordedRun& run, bool wanted,

@@ -22,4 +22,8 @@ Result<PassOptions> options_for(const std::filesystem::path& experiment, unsigne
 RunFacts settle_facts(const std::filesystem::path& experiment, const RecordedRun& run, bool wanted,
                       Result<void>& kept);
 
+/// Adds the names of the run's code to those that the experiment keeps: a part of a run meets other
+/// places than the part whose facts these are.
+Result<void> keep_names(const std::filesystem::path& experiment, const RecordedRun& run);
+
 }  // namespace culprit::assemble

@@ -4,8 +4,10 @@
 #include "blame/finish.h"
 
 #include "blame/collect/join_findings.h"
+#include "blame/collect/rank_spreads.h"
 #include "blame/identities.h"
 #include "blame/judge/diagnose.h"
+#include "blame/judge/parallelism.h"
 #include "blame/profile/start_up.h"
 #include "replay/model/wait_patterns.h"
 
@@ -22,6 +24,8 @@ void finish_findings(Findings& findings, unsigned threads, bool has_causes) {
     }
   }
   findings.start_up = sum_start_up(findings);
+  if (findings.rank_spreads.empty()) findings.rank_spreads = rank_spreads_of(findings);
+  findings.parallelism = rate_parallelism(findings);
   diagnose(findings);
   sums.violations = check_identities(findings, has_causes);
 }

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "blame/audit/audit.h"
 #include "blame/collect/collect.h"
+#include "blame/collect/rank_spreads.h"
 #include "blame/explain/efficiency.h"
 #include "blame/finish.h"
 #include "trace/mpi_calls.h"
@@ -120,8 +121,8 @@ class LineReader {
       spend(path, row.time - row.waiting);
       wait(pattern_at(run_.regions[run_.callpaths[path].region.index()]), path, row);
       visits[path.index()] += row.visits;
-      samples[path.index()].samples += row.samples;
-      samples[path.index()].observed += row.observed;
+      samples[path.index()].add(
+          {row.samples, row.observed, row.system, row.faulting, row.page_faults});
     }
     fill_life();
   }
@@ -307,6 +308,7 @@ Result<Findings> findings_of_profile(const trace::Profile& profile, unsigned thr
   found.tiles = find_tiles(run, all, threads);
   add_efficiencies(run, profile, all, found);
   add_blame(profile, run, places, found);
+  found.rank_spreads = rank_spreads_of(profile, places);
   found.losses.merge(losses);
   finish_findings(found, threads, false);
   return found;

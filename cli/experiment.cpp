@@ -99,10 +99,6 @@ fs::path findings_file(const fs::path& experiment) {
   return experiment / "findings.db";
 }
 
-fs::path window_file(const fs::path& experiment, uint64_t number) {
-  return experiment / "windows" / fmt::format("{}.db", number);
-}
-
 fs::path trace_of(const fs::path& experiment, const ExperimentInfo& info) {
   if (!info.trace.empty()) return info.trace;
   if (assemble::has_records(experiment)) return experiment / "raw";
@@ -323,6 +319,15 @@ bool has_raw_records(const fs::path& experiment) {
     }
   }
   return false;
+}
+
+fs::path for_display(const fs::path& path) {
+  std::error_code code;
+  const fs::path here = fs::current_path(code);  // relative() throws where there is none
+  if (code) return path;
+  const fs::path relative = fs::relative(path, here, code);
+  if (code || relative.empty() || relative.string().size() >= path.string().size()) return path;
+  return relative;
 }
 
 }  // namespace culprit::cli

@@ -7,7 +7,6 @@
 //   names             what their addresses are called (assemble/names/kept_names.h)
 //   trace/            an OTF2 archive, if one was asked for
 //   findings.db       what the analysis found
-//   windows/<n>.db    the same of each window of a long run; 0: of the whole part
 //   log/              marks of ranks that measured behind a launcher
 // A folder is made exclusively, so that no run ever writes into another's.
 #pragma once
@@ -44,8 +43,6 @@ struct ExperimentInfo {
 
 std::filesystem::path info_file(const std::filesystem::path& experiment);
 std::filesystem::path findings_file(const std::filesystem::path& experiment);
-/// Of a window of a long run.
-std::filesystem::path window_file(const std::filesystem::path& experiment, uint64_t number);
 /// Returns the trace to replay: a folder of records, or the anchor of an OTF2 archive; the
 /// experiment's own, or the foreign one that it refers to.
 std::filesystem::path trace_of(const std::filesystem::path& experiment, const ExperimentInfo& info);
@@ -82,5 +79,8 @@ bool has_raw_records(const std::filesystem::path& experiment);
 /// Now, as in folder names ("20261121-094500") and as ISO 8601.
 std::string time_for_names();
 std::string time_for_people();
+
+/// `path` as short as it can be said from the current folder.
+std::filesystem::path for_display(const std::filesystem::path& path);
 
 }  // namespace culprit::cli

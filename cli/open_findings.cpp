@@ -3,11 +3,10 @@
 
 #include "cli/open_findings.h"
 
-#include <fmt/format.h>
-
 #include <system_error>
 
 #include "cli/experiment.h"
+#include "cli/long_run.h"
 #include "report/db/findings_db.h"
 
 namespace culprit::cli {
@@ -30,18 +29,12 @@ Result<fs::path> find_findings(const fs::path& input) {
 
 }  // namespace
 
-Result<OpenFindings> open_findings(const fs::path& input, std::optional<uint64_t> window) {
+Result<OpenFindings> open_findings(const fs::path& input, std::optional<uint64_t> window,
+                                   unsigned threads) {
   auto file = find_findings(input);
   if (!file) return file.error();
   const fs::path folder = fs::absolute(*file).lexically_normal().parent_path();
-  if (window) {
-    std::error_code code;
-    file = window_file(folder, *window);
-    if (!fs::exists(*file, code)) {
-      return Error{fmt::format("'{}' has no findings of a window {}", input.string(), *window)};
-    }
-  }
-  auto findings = report::load_findings(*file);
+  auto findings = window ? analyze_window(folder, *window, threads) : report::load_findings(*file);
   if (!findings) return findings.error();
   return OpenFindings{folder, std::move(*findings)};
 }

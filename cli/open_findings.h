@@ -19,8 +19,9 @@ struct OpenFindings {
 };
 
 /// Opens the findings of an experiment folder or a findings.db; of a long run, those of a window if
-/// one is named. Error if there is none, or the experiment has not been analyzed.
+/// one is named, which is analyzed on `threads` threads (0: all cores). Error if there is none, or
+/// the experiment has not been analyzed.
 Result<OpenFindings> open_findings(const std::filesystem::path& input,
-                                   std::optional<uint64_t> window = {});
+                                   std::optional<uint64_t> window = {}, unsigned threads = 0);
 
 }  // namespace culprit::cli

@@ -15,21 +15,10 @@
 #include "blame/passes.h"
 #include "cli/experiment.h"
 #include "cli/ranks.h"
+#include "cli/stages.h"
 #include "trace/source.h"
 
 namespace culprit::cli {
-
-struct PipelineOptions {
-  unsigned threads = 0;  ///< 0: all cores
-  bool otf2 = false;     ///< write an archive, too
-  blame::DisabledPasses disabled = {};
-  bool verify = false;                 ///< look at what each pass left
-  bool last_alone = false;             ///< as in blame::AnalyzeOptions
-  bool profile = false;                ///< of the profile alone, even where there is a trace
-  uint64_t memory = 0;                 ///< bytes that the analysis may take; 0: what is free
-  replay::Transport* ranks = nullptr;  ///< that analyse together; null: there is but this one
-  TaskForOthers* others = nullptr;     ///< if there are several
-};
 
 /// From now on analyses take the user's list of wrapper functions from `file`, if that is not
 /// empty, instead of the file that the variable names. Error if there is no such list.
@@ -56,19 +45,6 @@ Result<OpenTrace> open_trace(const std::filesystem::path& experiment, const Expe
 Result<void> complete_experiment(const std::filesystem::path& experiment,
                                  const PipelineOptions& options);
 
-/// A window of a long run, and what was found in it.
-struct AnalyzedWindow {
-  assemble::Window window;
-  blame::Findings findings;
-};
-
-/// Analyses all windows of a long run, in order of time, the whole part first, and writes the
-/// findings of each (window_file). Windows of which too little is there are left out, with a
-/// warning.
-Result<std::vector<AnalyzedWindow>> analyze_windows(const std::filesystem::path& experiment,
-                                                    const ExperimentInfo& info,
-                                                    const PipelineOptions& options);
-
 struct Analysis {
   blame::Findings findings;
   Result<void> saved;  ///< whether the experiment has them now; on a full disk it may not
@@ -86,8 +62,5 @@ int help_to_analyze(const PipelineOptions& options);
 /// findings lie; empty: nowhere. False if that failed.
 [[nodiscard]] bool print_report(const blame::Findings& findings,
                                 const std::filesystem::path& experiment, bool full);
-
-/// `path` as short as it can be said from the current folder.
-std::filesystem::path for_display(const std::filesystem::path& path);
 
 }  // namespace culprit::cli

@@ -105,12 +105,15 @@ enum class Fact : uint8_t {
   awaited,        ///< the region entered last waited for this object (trace/objects.h)
   begun,          ///< this thread was made where another `woke` this object
   woke,           ///< threads that wait for this object may go on
-  ended,       ///< this thread of a pool was no more, until it goes on, if it does; not 0: it had
-               ///< been made for one nested team, and if it goes on, that is another one
-  unanswered,  ///< the call at hand could not return before the run was ended from outside: it
-               ///< waited for this location, thread << 32 | rank
+  ended,        ///< this thread of a pool was no more, until it goes on, if it does; not 0: it had
+                ///< been made for one nested team, and if it goes on, that is another one
+  unanswered,   ///< the call at hand could not return before the run was ended from outside: it
+                ///< waited for this location, thread << 32 | rank
+  system_time,  ///< nanoseconds in the kernel, in the current region
+  fault_time,   ///< the part of them that page faults took
+  page_faults,  ///< how many, likewise
 };
-inline constexpr size_t kFactCount = static_cast<size_t>(Fact::unanswered) + 1;
+inline constexpr size_t kFactCount = static_cast<size_t>(Fact::page_faults) + 1;
 /// "task_flags"; ids and meaning as in Fact.
 const char* fact_name(Fact fact);
 

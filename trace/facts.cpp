@@ -39,7 +39,10 @@ constexpr std::array<const char*, kFactCount> kNames = {"schedule",
                                                         "begun",
                                                         "woke",
                                                         "ended",
-                                                        "unanswered"};
+                                                        "unanswered",
+                                                        "system_time",
+                                                        "fault_time",
+                                                        "page_faults"};
 static_assert(kNames.back() != nullptr);  // as many names as facts
 
 }  // namespace

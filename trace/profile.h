@@ -34,6 +34,7 @@ struct ProfileEntry {
   Duration longest;    ///< visit
   Duration blame;      ///< idle time of other threads of the process while this was executed
   Duration system;     ///< CPU time in the kernel
+  Duration faulting;   ///< the part of it that page faults took
   uint64_t page_faults = 0;
 };
 

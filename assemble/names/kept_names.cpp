@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// The file is sealed, and one that is not sound has no names. Object files come in the order of
+// their paths, so the same names make the same bytes.
 #include "assemble/names/kept_names.h"
 
 #include <utility>
@@ -38,6 +40,20 @@ Result<void> KeptNames::write(const GuardedPath& file) const {
     packer.symbols(module.symbols);
   }
   return file.replace(sealed(kHead, packer.take()));
+}
+
+bool KeptNames::add(const KeptNames& more) {
+  bool is_new = false;
+  for (const auto& [path, module] : more.modules_) {
+    const auto [at, fresh] = modules_.try_emplace(path, module);
+    is_new = is_new || fresh;
+    KeptModule& known = at->second;
+    if (fresh || known.build_id != module.build_id) continue;
+    const size_t before = known.symbols.size();
+    known.symbols.insert(module.symbols.begin(), module.symbols.end());
+    is_new = is_new || known.symbols.size() > before;
+  }
+  return is_new;
 }
 
 const KeptModule* KeptNames::find(std::string_view path) const {

@@ -32,6 +32,10 @@ class KeptNames {
   static KeptNames read(const GuardedPath& file);
   Result<void> write(const GuardedPath& file) const;
 
+  /// Adds the names of more places. Of an object file of which another build is known, those stay
+  /// that are there. Whether anything was new.
+  bool add(const KeptNames& more);
+
   /// Null: the object file at `path` is unknown.
   const KeptModule* find(std::string_view path) const;
 

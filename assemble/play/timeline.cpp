@@ -228,17 +228,29 @@ void Timeline::set_frames(Time leave_time, Time enter_time, const Functions& wan
 
 void Timeline::play_samples(Time until, bool to_the_end) {
   Time before = known_;
-  for (const Sample& sample : samples_) {
+  for (Sample& sample : samples_) {
     const Time change = middle(before, sample.time);
     set_frames(change, change, relative(*sample.path));
     before = sample.time;
-    tell_samples(1);
+    tell_sample(sample);
   }
   known_ = to_the_end ? until : middle(before, until);
 }
 
 void Timeline::tell_samples(uint64_t count) {
   if (count > 0) sink().fact(last_, trace::Fact::samples, count);
+}
+
+void Timeline::tell(KernelUse& use) {
+  if (use.system_ns > 0) sink().fact(last_, trace::Fact::system_time, use.system_ns);
+  if (use.fault_ns > 0) sink().fact(last_, trace::Fact::fault_time, use.fault_ns);
+  if (use.faults > 0) sink().fact(last_, trace::Fact::page_faults, use.faults);
+  use = {};
+}
+
+void Timeline::tell_sample(Sample& sample) {
+  tell_samples(1);
+  tell(sample.kernel);
 }
 
 // --- Folding ---
@@ -326,11 +338,11 @@ void Timeline::play_own(Time until, StretchKind kind, const Functions& before,
   } else {
     set_frames(known_, known_, last);
   }
-  tell_samples(1);
+  tell_sample(samples_.front());
   for (size_t i = 1; i < samples_.size(); ++i) {
     const Functions next = relative(*samples_[i].path);
     play_gap(samples_[i - 1].time, samples_[i].time, kind, last, next);
-    tell_samples(1);
+    tell_sample(samples_[i]);
     last = next;
   }
   if (is_far(samples_.back().time, until)) {
@@ -358,10 +370,9 @@ void Timeline::play_portions(Time until, StretchKind kind, const std::vector<Por
     } else {
       set_unknown(at, around, portion.asleep ? sleep_of(kind) : folder_.not_sampled);
     }
-    tell_samples(static_cast<uint64_t>(
-        std::count_if(own.begin(), own.end(), [&](const StretchSample& sample) {
-          return portion.sampled && sample.frames == portion.frames;
-        })));
+    for (size_t i = 0; portion.sampled && i < own.size(); ++i) {
+      if (own[i].frames == portion.frames) tell_sample(samples_[i]);
+    }
     at = at + portion.length;
   }
 }
@@ -422,7 +433,11 @@ void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
     if (folder_.folding != nullptr) divide(time, kind, exact, own);
     if (exact != nullptr) set_frames(time, time, *exact);
   }
+  // What belongs to samples that no part of the stretch stands for.
+  for (Sample& sample : samples_) tell(sample.kernel);
+  tell(kernel_);
   samples_.clear();
+  keeps_sample_ = false;
   // Further records on a construct just entered add nothing to how the stretch begins.
   if (exact != nullptr || time > known_) edge_ = with(end, kObserved);
   known_ = time;
@@ -473,12 +488,30 @@ void Timeline::observe_innermost(Time time, std::span<const RegionId> known, uin
 void Timeline::sample(Time time, const UserPath& path, uint64_t weight) {
   const size_t construct = innermost();
   const bool hidden = construct != npos && hides_samples(stack_[construct].level);
-  if (hidden || !path.says_something() || time < known_) return;
-  samples_.push_back({time, &path, weight});
+  keeps_sample_ = !hidden && path.says_something() && time >= known_;
+  if (keeps_sample_) samples_.push_back({time, &path, weight});
+}
+
+void Timeline::use_kernel(Time time, const KernelUse& use, bool sampled) {
+  if (sampled && keeps_sample_) {
+    samples_.back().kernel = use;
+  } else if (!stack_.empty() && hides_samples(stack_.back().level)) {
+    advance(time);
+    KernelUse here = use;
+    tell(here);
+  } else {
+    kernel_.system_ns += use.system_ns;  // which functions these are turns out later
+    kernel_.fault_ns += use.fault_ns;
+    kernel_.faults += use.faults;
+  }
 }
 
 void Timeline::drop_samples(Time time) {
+  for (Sample& sample : samples_) {
+    if (sample.time >= time) tell(sample.kernel);
+  }
   std::erase_if(samples_, [time](const Sample& sample) { return sample.time >= time; });
+  keeps_sample_ = keeps_sample_ && !samples_.empty();
 }
 
 }  // namespace culprit::assemble

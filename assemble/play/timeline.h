@@ -69,6 +69,13 @@ struct Folder {
   MetricSetId no_core = {};        ///< the counter of the time in which it could not
 };
 
+/// Time in the kernel and page faults.
+struct KernelUse {
+  uint64_t system_ns = 0;
+  uint64_t fault_ns = 0;  ///< part of it
+  uint64_t faults = 0;
+};
+
 class Timeline {
  public:
   explicit Timeline(trace::EventSink& sink, const Folder& folder = {})
@@ -93,6 +100,8 @@ class Timeline {
   /// A sample, which stands for `weight` expirations of the timer. `path` must live until the next
   /// observation.
   void sample(Time time, const UserPath& path, uint64_t weight = 1);
+  /// The thread used the kernel where its last sample found it (`sampled`), or where it is now.
+  void use_kernel(Time time, const KernelUse& use, bool sampled);
   /// Sets the distance of samples from now on.
   void set_period(double ns) { folder_.period_ns = ns; }
   /// Restores the first distance of samples: another thread begins.
@@ -133,6 +142,7 @@ class Timeline {
     Time time;
     const UserPath* path;
     uint64_t weight;
+    KernelUse kernel = {};  ///< not told yet
   };
   /// Functions below the innermost construct, with their sites.
   struct Functions {
@@ -169,6 +179,8 @@ class Timeline {
   RegionId sleep_of(StretchKind kind) const;
   StretchEnds ends_at(const Functions* exact) const;
   void tell_samples(uint64_t count);
+  void tell(KernelUse& use);
+  void tell_sample(Sample& sample);
   void set_unknown(Time time, const Functions& around, RegionId what);
   void set_frames(Time leave_time, Time enter_time, const Functions& wanted);
   void count_lack_of_core(Time until);
@@ -197,6 +209,8 @@ class Timeline {
   std::optional<Reading> reading_;  ///< not written yet
   std::vector<Entry> stack_;
   std::vector<Sample> samples_;
+  bool keeps_sample_ = false;  ///< the last sample of the thread is among these
+  KernelUse kernel_;           ///< since the last observation, of no sample among these
   Time last_;
   Time counted_;                ///< until then:
   double without_core_ns_ = 0;  ///< in functions, so far

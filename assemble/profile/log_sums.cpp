@@ -39,6 +39,10 @@ bool is_behind_team(const ProfileRow& stretch, const ProfileRow& event) {
          event.kind == ProfileKind::team;
 }
 
+bool is_of_faults(const ProfileRow& kernel) {
+  return static_cast<trace::RawKernelPlace>(kernel.detail) == trace::RawKernelPlace::fault;
+}
+
 /// Divides `amount` of one figure by the samples of a pool, of which `unsampled` have none.
 void divide(const StretchPool& pool, double unsampled, PathHash unknown, uint64_t amount,
             uint64_t PathTicks::* what, LineTicks& line) {
@@ -168,6 +172,7 @@ class LogReader {
                                          : place_of(all_[row.parent]);
     PathTicks& to = sums_.line.at(path != kNoPath ? path : rows_.event(0).path);
     to.system_ns += row.waits;
+    if (is_of_faults(row)) to.fault_ns += row.waits;
     to.faults += row.amount;
   }
 

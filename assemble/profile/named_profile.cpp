@@ -120,6 +120,7 @@ trace::ProfileEntry row_of(const PathTicks& from, Duration time, double ns_per_t
   row.blame =
       scaled(static_cast<double>(from.blame) / (1u << trace::kProfileBlameShift), ns_per_tick);
   row.system = Duration::from_nanos(static_cast<int64_t>(from.system_ns));
+  row.faulting = Duration::from_nanos(static_cast<int64_t>(from.fault_ns));
   row.page_faults = from.faults;
   return row;
 }
@@ -207,6 +208,7 @@ void add_to_caller(const PathTicks& from, PathTicks& to) {
   to.bytes += from.bytes;
   to.blame += from.blame;
   to.system_ns += from.system_ns;
+  to.fault_ns += from.fault_ns;
   to.faults += from.faults;
 }
 

@@ -113,6 +113,13 @@ void ThreadRecords::see_measurement(const RawRecord& record) {
     case RawKind::sampling_period:
       return state_.timeline.set_period(
           static_cast<double>(record.as<raw::sampling_period>().period));
+    case RawKind::kernel_use: {
+      const auto use = record.as<raw::kernel_use>();
+      const bool is_fault = use.place == trace::RawKernelPlace::fault;
+      return state_.timeline.use_kernel(state_.time(record),
+                                        {use.system_ns, is_fault ? use.system_ns : 0, use.faults},
+                                        use.place != trace::RawKernelPlace::here);
+    }
     case RawKind::tool_begin:
       state_.timeline.observe_nothing(state_.time(record));
       return state_.timeline.enter(state_.time(record), Level::tool,

@@ -14,11 +14,13 @@
 #include "blame/bursts/common_run.h"
 #include "blame/bursts/estimates.h"
 #include "blame/bursts/other_rows.h"
+#include "blame/bursts/scaled_gains.h"
 #include "blame/bursts/scaled_waits.h"
 #include "blame/bursts/wait_strata.h"
 #include "blame/collect/join_findings.h"
 #include "blame/identities.h"
 #include "blame/judge/diagnose.h"
+#include "blame/judge/parallelism.h"
 #include "blame/profile/start_up.h"
 #include "replay/model/wait_patterns.h"
 
@@ -197,6 +199,9 @@ Findings join_bursts(BurstRun parts, unsigned threads) {
   joined.unattributed = rows_of(waits.unattributed);
   add_other_rows(run, places, paths, joined);
   joined.estimates = find_estimates(run, places, paths, waits, joined);
+  ScaledGains gains = scale_gains(run);
+  joined.function_gains = std::move(gains.rows);
+  joined.estimates.insert(joined.estimates.end(), gains.estimates.begin(), gains.estimates.end());
   add_instances(run, joined);
   add_windows(run, joined);
   add_coverage(run, places.strata(), joined);
@@ -205,6 +210,7 @@ Findings join_bursts(BurstRun parts, unsigned threads) {
   sort_findings(joined, threads);
   sum_up(run, joined);
   joined.start_up = sum_start_up(joined);
+  joined.parallelism = rate_parallelism(joined);
   joined.diagnoses.clear();
   diagnose(joined);
   joined.identities.violations = check_identities(joined);

@@ -17,6 +17,18 @@ namespace culprit::blame {
 
 namespace {
 
+void add_kernel_times(const replay::Run& run, Findings& found) {
+  for (LocationId location : run.locations) {
+    const std::vector<replay::PathSamples>& samples = run.samples[location.index()];
+    for (size_t i = 0; i < samples.size(); ++i) {
+      const replay::PathSamples& here = samples[i];
+      if (here.system <= Duration::zero()) continue;
+      found.kernel_times.push_back({CallPathId(i), location, here.system.seconds(),
+                                    here.faulting.seconds(), here.page_faults});
+    }
+  }
+}
+
 class Collector {
  public:
   Collector(const replay::Run& run, const replay::WaitGraph& graph, const Explanations& all,
@@ -34,6 +46,7 @@ class Collector {
     add_delays();
     add_critical_path();
     add_profile();
+    add_kernel_times(run_, found_);
     add_counts();
     add_time_series();
     sum_identities();

@@ -156,6 +156,9 @@ void sort_findings(Findings& found, unsigned threads) {
       [&] { longest_first(found.device_calls); },
       [&] { longest_first(found.device_operations); },
       [&] {
+        largest_first(found.kernel_times, [](const FoundKernelTime& row) { return row.system_s; });
+      },
+      [&] {
         largest_first(found.counts, [](const FoundCount& row) {
           return std::pair(-static_cast<double>(row.metric.index()), row.value);
         });

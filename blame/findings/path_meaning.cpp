@@ -51,4 +51,14 @@ bool is_task_wait(const FoundCallPath& path) {
   return construct_of(path).find("taskwait") != std::string_view::npos;
 }
 
+std::vector<CallPathId> outermost_regions(const Findings& findings) {
+  std::vector<CallPathId> regions(findings.callpaths.size());
+  for (size_t i = 0; i < regions.size(); ++i) {  // parents come first
+    const CallPathId parent = findings.callpaths[i].parent;
+    if (parent.valid()) regions[i] = regions[parent.index()];
+    if (!regions[i].valid() && is_parallel(findings.callpaths[i])) regions[i] = CallPathId(i);
+  }
+  return regions;
+}
+
 }  // namespace culprit::blame

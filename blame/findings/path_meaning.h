@@ -5,6 +5,8 @@
 // may be called like a call of MPI, or like a construct of OpenMP.
 #pragma once
 
+#include <vector>
+
 #include "blame/findings/findings.h"
 #include "trace/mpi_calls.h"
 
@@ -30,5 +32,7 @@ bool is_parallel(const FoundCallPath& path);
 /// A barrier of a team, be it at the end of a construct.
 bool is_team_barrier(const FoundCallPath& path);
 bool is_task_wait(const FoundCallPath& path);
+/// For each call path the outermost parallel region that it lies in; none: it lies in none.
+std::vector<CallPathId> outermost_regions(const Findings& findings);
 
 }  // namespace culprit::blame

@@ -76,19 +76,8 @@ struct RegionTime {
   double useful_s = 0;
 };
 
-/// For each call path the outermost parallel region that it lies in; none: it lies in none.
-std::vector<CallPathId> regions_of(const Findings& findings) {
-  std::vector<CallPathId> regions(findings.callpaths.size());
-  for (size_t i = 0; i < regions.size(); ++i) {  // parents come first
-    const CallPathId parent = findings.callpaths[i].parent;
-    if (parent.valid()) regions[i] = regions[parent.index()];
-    if (!regions[i].valid() && is_parallel(findings.callpaths[i])) regions[i] = CallPathId(i);
-  }
-  return regions;
-}
-
 std::map<CallPathId, RegionTime> region_times(const Findings& findings) {
-  const std::vector<CallPathId> region = regions_of(findings);
+  const std::vector<CallPathId> region = outermost_regions(findings);
   std::map<CallPathId, RegionTime> times;
   for (const FoundProfile& row : findings.profile) {
     const CallPathId at = region[row.callpath.index()];
@@ -168,16 +157,54 @@ CallPathId where_most_is_done(const Findings& findings) {
   return most;
 }
 
+/// Fills in what samples found of each thread: the place with most of it, and that no thread can
+/// gain more than it spends.
+void place_page_faults(const Findings& findings, FoundDiagnosis& row) {
+  std::map<CallPathId, double> by_path;
+  std::map<LocationId, double> by_thread;
+  uint64_t faults = 0;
+  for (const FoundKernelTime& kernel : findings.kernel_times) {
+    by_path[without_library(findings, kernel.callpath)] += kernel.fault_s;
+    by_thread[kernel.location] += kernel.fault_s;
+    faults += kernel.page_faults;
+    row.time_s += kernel.fault_s;
+  }
+  row.count = faults;
+  row.gain_s = 0;
+  for (const auto& [thread, time_s] : by_thread) row.gain_s = std::max(row.gain_s, time_s);
+  for (const auto& [path, time_s] : by_path) {
+    if (time_s > row.callpath_s) row.callpath = path, row.callpath_s = time_s;
+  }
+}
+
+/// CPU time of the threads that the findings are about, which may be of a part of the run.
+double cpu_time_s(const Findings& findings) {
+  const RunInfo& run = findings.run;
+  double time_s = 0;
+  if (!lacks(run.system_s)) {
+    time_s = run.user_s + run.system_s;
+  } else {
+    for (const FoundProcess& process : findings.processes) time_s += process.on_core_s;
+  }
+  return time_s > 0 ? std::min(time_s, run.allocation_s) : run.allocation_s;
+}
+
 }  // namespace
 
+/// Without samples only their number in the whole run is known.
 void diagnose_page_faults(const Findings& findings, std::vector<FoundDiagnosis>& found) {
   const RunInfo& run = findings.run;
-  if (lacks(run.system_s) || run.page_faults < kManyFaults || run.locations == 0) return;
-  FoundDiagnosis row{.kind = Diagnosis::page_faults, .whole_s = run.user_s + run.system_s};
-  row.callpath = where_most_is_done(findings);
-  row.count = run.page_faults;
-  row.time_s = std::min(run.system_s, kSlowestFault_s * static_cast<double>(run.page_faults));
-  row.gain_s = std::min(row.time_s / static_cast<double>(run.locations), run.wall_s);
+  FoundDiagnosis row{.kind = Diagnosis::page_faults, .whole_s = cpu_time_s(findings)};
+  if (!findings.kernel_times.empty()) {
+    place_page_faults(findings, row);
+  } else {
+    if (lacks(run.system_s) || run.page_faults < kManyFaults || run.locations == 0) return;
+    row.callpath = where_most_is_done(findings);
+    row.count = run.page_faults;
+    row.time_s = std::min(run.system_s, kSlowestFault_s * static_cast<double>(run.page_faults));
+    row.gain_s = row.time_s / static_cast<double>(run.locations);
+  }
+  row.gain_s = std::min(row.gain_s, run.wall_s);
   row.matters =
       row.time_s >= kMuchOfCpuTime * row.whole_s && row.gain_s >= kMuchOfTheRun * run.wall_s;
   found.push_back(row);

@@ -38,14 +38,14 @@ Result<blame::ExcerptSelection> selected_part(const PartOptions& part) {
 Result<blame::Excerpt> open_excerpt(const std::filesystem::path& experiment,
                                     const blame::ExcerptSelection& selection, unsigned threads,
                                     Losses& losses, std::optional<uint64_t> window) {
+  const auto info = read_info(experiment);
+  if (!info) return info.error();
   if (window) {
-    const assemble::LongRun run(experiment, threads);
+    const assemble::LongRun run(trace_of(experiment, *info).parent_path(), threads);
     const auto opened = run.open(*window, assemble::Keep::nothing);
     if (!opened) return opened.error();
     return blame::read_excerpt(*opened->records.source, selection, threads, losses);
   }
-  const auto info = read_info(experiment);
-  if (!info) return info.error();
   const auto opened = open_trace(experiment, *info, threads, losses);
   if (!opened) return opened.error();
   return blame::read_excerpt(*opened->source, selection, threads, losses);

@@ -161,7 +161,7 @@ int view(const ViewArguments& arguments) {
   if (!arguments.output.empty() && is_there(arguments.output)) {  // said before anything is read
     return fail({"'" + arguments.output.string() + "' already exists: name a new one with -o"});
   }
-  const auto opened = open_findings(arguments.input, arguments.window);
+  const auto opened = open_findings(arguments.input, arguments.window, arguments.threads);
   if (!opened) return fail(opened.error());
   const auto excerpt = excerpt_for(arguments, *opened);
   const auto page = page_of(*opened, excerpt, sources_for(arguments, opened->folder));

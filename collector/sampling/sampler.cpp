@@ -34,6 +34,7 @@
 #include "collector/recorder/core_use.h"
 #include "collector/recorder/thread_log.h"
 #include "collector/recorder/thread_registry.h"
+#include "collector/sampling/kernel_use.h"
 #include "collector/sampling/processes/forks.h"
 #include "collector/sampling/program_code.h"
 #include "collector/sampling/rate.h"
@@ -155,12 +156,15 @@ void handle(uint64_t missed, const ucontext_t& context) {
   refresh_clock_now_and_then(1 + missed);
   ThreadLog* log = lifecycle::watched_log_in_signal();
   if (log == nullptr) return;
-  if (Recorder::impl(*log).may_append_from_signal()) tell_core_use(*log);
-  if (log->waiting > 0) return;
+  auto& impl = Recorder::impl(*log);
+  if (impl.may_append_from_signal()) tell_core_use(*log);
   const uintptr_t pc = interrupted_pc(context);
-  if (!code_map::is_there() || code_map::owner_of(pc) == code_map::Owner::runtime) return;
-  take_sample(*log, pc, static_cast<uint16_t>(std::min(missed, kMaxMissed)));
-  if (Recorder::impl(*log).may_append_from_signal()) watch_spinning(*log, now(), context);
+  const bool is_sampled = log->waiting == 0 && code_map::is_there() &&
+                          code_map::owner_of(pc) != code_map::Owner::runtime;
+  if (is_sampled) take_sample(*log, pc, static_cast<uint16_t>(std::min(missed, kMaxMissed)));
+  if (!impl.may_append_from_signal()) return;
+  tell_kernel_use(*log, is_sampled ? pc : 0);
+  if (is_sampled) watch_spinning(*log, now(), context);
 }
 
 void mark_memory() {
@@ -202,6 +206,7 @@ bool give_timer() {
   constexpr uint64_t kPartsOfHalf = 200;  // half of a hundredth
   t_rate.begin(1'000'000'000 / environment().sampling, kPartsOfHalf / environment().overhead);
   if (g_delivery_ns.load(std::memory_order_relaxed) == 0) measure_delivery(signal);
+  begin_kernel_use();
   const SignalTurn turn;
   return sample_signal() != 0 && timers::begin(sample_signal(), t_rate.period_ns());
 }

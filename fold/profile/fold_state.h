@@ -32,6 +32,15 @@ struct PendingSamples {
   uint32_t weight;
 };
 
+/// What the kernel did in the stretch at hand, by the sample that found it.
+struct PendingKernel {
+  uint32_t frame;  ///< its row; 0: where the stretch lies
+  uint16_t place;  ///< RawKernelPlace
+  uint16_t unused;
+  uint64_t ns;
+  uint64_t faults;
+};
+
 /// A mutex that the thread has.
 struct HeldMutex {
   uint64_t mutex;
@@ -65,6 +74,7 @@ struct PathSlot {
 
 inline constexpr unsigned kMostOpenEvents = 64;
 inline constexpr unsigned kMostPendingSamples = 64;
+inline constexpr unsigned kMostPendingKernels = 16;
 inline constexpr unsigned kMostHeldMutexes = 16;
 inline constexpr unsigned kMostCounters = 16;
 inline constexpr unsigned kRecentEvents = 256;
@@ -90,12 +100,15 @@ struct FoldState {
   uint64_t bucket_end;   ///< ticks: where that bucket ends
   uint64_t heights;      ///< a bit for each counter that has heights
   uint32_t counters;     ///< that were read last
+  uint32_t sampled;      ///< the row of the frame at which the last sample found the thread
+  uint32_t kernel_count;
   uint32_t unused;
   uint64_t reading[kMostCounters];       ///< values of now
   uint64_t last_reading[kMostCounters];  ///< when the stretch began
   WantedMutex wanted;
   OpenEvent open[kMostOpenEvents];
   PendingSamples pending[kMostPendingSamples];
+  PendingKernel kernel[kMostPendingKernels];
   HeldMutex held[kMostHeldMutexes];
   uint32_t recent[kRecentEvents];  ///< rows of constructs met last, by hash
 };

@@ -88,7 +88,7 @@ void Folding::take_tool_ticks(uint64_t end) {
 
 void Folding::sample(uint64_t time, uint32_t path, uint32_t weight) {
   log.samples += weight;
-  const uint32_t row = frame_of(path);
+  const uint32_t row = state.sampled = frame_of(path);
   for (uint32_t i = 0; i < state.pending_count; ++i) {
     if (state.pending[i].row != row) continue;
     state.pending[i].weight += weight;
@@ -117,6 +117,33 @@ void Folding::give_samples(uint32_t stretch) {
   }
   state.pending_count = 0;
   state.weight = 0;
+}
+
+void Folding::use_kernel(uint64_t time, const PendingKernel& use) {
+  for (uint32_t i = 0; i < state.kernel_count; ++i) {
+    PendingKernel& known = state.kernel[i];
+    if (known.frame != use.frame || known.place != use.place) continue;
+    known.ns += use.ns;
+    known.faults += use.faults;
+    return;
+  }
+  if (state.kernel_count == kMostPendingKernels) end_stretch(time, 0);
+  if (state.kernel_count < kMostPendingKernels) state.kernel[state.kernel_count++] = use;
+}
+
+void Folding::give_kernel_use(uint32_t stretch) {
+  for (uint32_t i = 0; i < state.kernel_count; ++i) {
+    const PendingKernel& use = state.kernel[i];
+    const uint32_t row = rows.of({use.frame, stretch, use.place, ProfileKind::kernel});
+    if (row == Rows::kRoot) {
+      ++log.cut_rows;
+      state.wants_join = true;
+      continue;
+    }
+    rows[row].amount += use.faults;
+    rows[row].waits += use.ns;
+  }
+  state.kernel_count = 0;
 }
 
 void Folding::give_reading(uint32_t stretch) {

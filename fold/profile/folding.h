@@ -55,6 +55,8 @@ class Folding {
   void end_stretch(uint64_t time, uint32_t edge, ProfileState spent);
   /// The thread was found at a call path.
   void sample(uint64_t time, uint32_t path, uint32_t weight);
+  /// The kernel worked for the thread in the stretch at hand.
+  void use_kernel(uint64_t time, const PendingKernel& use);
 
   // --- Events ---
 
@@ -98,6 +100,7 @@ class Folding {
   void spread(uint64_t begin, uint64_t end, ProfileState spent);
   void take_tool_ticks(uint64_t end);
   void give_samples(uint32_t row);
+  void give_kernel_use(uint32_t row);
   void give_reading(uint32_t row);
   PathSlot& slot_of(uint32_t path) const;
   NextStretch& next_of(uint32_t edge) const { return next_[edge]; }
@@ -146,6 +149,8 @@ inline void Folding::end_stretch(uint64_t time, uint32_t edge, ProfileState spen
     spread(log.until, time, spent);
   }
   if (state.weight != 0) give_samples(row);
+  if (state.kernel_count != 0) [[unlikely]]
+    give_kernel_use(row);
   if (state.has_reading) [[unlikely]]
     give_reading(row);
   if (is_waiting(spent) && state.depth > 0) state.open[state.depth - 1].waited += ticks;

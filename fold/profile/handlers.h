@@ -65,6 +65,7 @@ void open_mutex_wait(Folding& to);
 // --- thread.cpp ---
 void see(Folding& to, const raw::path_def& path, const Record& record);
 void see(Folding& to, const raw::sample& sample, const Record& record);
+void see(Folding& to, const raw::kernel_use& use, const Record& record);
 void see(Folding& to, const raw::blocked& blocked, const Record& record);
 void see(Folding& to, const raw::device_enter& entered, const Record& record);
 void see(Folding& to, const raw::device_leave& left, const Record& record);

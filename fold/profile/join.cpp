@@ -158,6 +158,10 @@ class Joining {
     }
     for (HeldMutex& held : state.held) held.row = number_[held.row];
     for (auto& iteration : log_.iterations) iteration.row = number_[iteration.row];
+    for (uint32_t i = 0; i < state.kernel_count; ++i) {
+      state.kernel[i].frame = number_[state.kernel[i].frame];
+    }
+    state.sampled = number_[state.sampled];
     state.edge = renamed(state.edge);
     for (uint32_t i = 0; i < folding_.path_slots_; ++i) {
       PathSlot& slot = folding_.paths_[i];

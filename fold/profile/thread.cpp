@@ -15,6 +15,15 @@ void see(Folding& to, const raw::sample& sample, const Record& record) {
   to.sample(record.time, sample.path, uint32_t{sample.missed} + 1);
 }
 
+void see(Folding& to, const raw::kernel_use& use, const Record& record) {
+  const bool is_sampled = use.place != trace::RawKernelPlace::here;
+  to.use_kernel(record.time, {.frame = is_sampled ? to.state.sampled : Rows::kRoot,
+                              .place = static_cast<uint16_t>(use.place),
+                              .unused = 0,
+                              .ns = use.system_ns,
+                              .faults = use.faults});
+}
+
 /// The record may come after others that are later than the begin of the sleep.
 void see(Folding& to, const raw::blocked& blocked, const Record& record) {
   const uint64_t begin = blocked.begun != 0 ? std::min(blocked.begun, record.time) : record.time;

@@ -147,10 +147,21 @@ struct OpenRequests {
   std::vector<ForeignRequest> foreign;
 };
 
-/// The samples at a call path.
+/// What samples, and the counts that are read with them, tell of a call path.
 struct PathSamples {
   uint64_t samples = 0;  ///< that found the thread there
   Duration observed;     ///< of the time, known without samples
+  Duration system;       ///< in the kernel
+  Duration faulting;     ///< the part of it that page faults took
+  uint64_t page_faults = 0;
+
+  void add(const PathSamples& o) {
+    samples += o.samples;
+    observed += o.observed;
+    system += o.system;
+    faulting += o.faulting;
+    page_faults += o.page_faults;
+  }
 };
 
 /// A call that could not return before the run was ended.

@@ -76,9 +76,7 @@ void renumber(Run& run, const std::vector<CallPathId>& map, LocationId id, CallP
   std::vector<PathSamples>& samples = run.samples[id.index()];
   if (!line.samples.empty()) samples.resize(run.callpaths.size());
   for (size_t i = 0; i < line.samples.size(); ++i) {
-    if (!map[i].valid()) continue;
-    samples[map[i].index()].samples += line.samples[i].samples;
-    samples[map[i].index()].observed += line.samples[i].observed;
+    if (map[i].valid()) samples[map[i].index()].add(line.samples[i]);
   }
   line.tree = {};
   line.visits = {};

@@ -84,7 +84,7 @@ class TimelineBuilder : public trace::EventSink {
     uint32_t stage = 0;     // index + 1 of its visit, if it is a phase or iteration
   };
 
-  void sampled(trace::Fact what, uint64_t value);
+  void sampled(const PathSamples& more);
   void unanswered(Time time, uint64_t whom);
   void loop_iterations(Time time, uint64_t iterations);
   void enter_device_call(Time time, DeviceCall call);

@@ -35,15 +35,10 @@ void TimelineBuilder::task_complete(Time time, trace::TaskId task) {
   openmp_.task_complete(time, task);
 }
 
-void TimelineBuilder::sampled(trace::Fact what, uint64_t value) {
+void TimelineBuilder::sampled(const PathSamples& more) {
   if (!top().valid()) return;
   if (top().index() >= line_.samples.size()) line_.samples.resize(top().index() + 1);
-  PathSamples& here = line_.samples[top().index()];
-  if (what == trace::Fact::samples) {
-    here.samples += value;
-  } else {
-    here.observed += Duration::from_nanos(static_cast<int64_t>(value));
-  }
+  line_.samples[top().index()].add(more);
 }
 
 void TimelineBuilder::unanswered(Time time, uint64_t whom) {
@@ -66,8 +61,18 @@ void TimelineBuilder::fact(Time time, trace::Fact what, uint64_t value) {
     return;
   }
   touch(time);
-  if (what == trace::Fact::samples || what == trace::Fact::observed) return sampled(what, value);
+  const auto nanos = [value] { return Duration::from_nanos(static_cast<int64_t>(value)); };
   switch (what) {
+    case trace::Fact::samples:
+      return sampled({.samples = value});
+    case trace::Fact::observed:
+      return sampled({.observed = nanos()});
+    case trace::Fact::system_time:
+      return sampled({.system = nanos()});
+    case trace::Fact::fault_time:
+      return sampled({.faulting = nanos()});
+    case trace::Fact::page_faults:
+      return sampled({.page_faults = value});
     case trace::Fact::awaited:
       return line_.threads.awaited.push_back({current_call(time), value});
     case trace::Fact::begun:

@@ -32,6 +32,7 @@
 #include "report/text_page/models.h"
 #include "report/text_page/periods.h"
 #include "report/text_page/source.h"
+#include "report/text_page/threads.h"
 #include "report/text_page/windows.h"
 #include "report/verdict/apart/start_up.h"
 #include "report/verdict/effects.h"
@@ -136,6 +137,9 @@ std::string Page::write() {
   write_time_spent();
   write_blame();
   write_waits();
+  page_ += parallelism_section(findings_, name_, time_);
+  page_ += spread_section(findings_, name_, time_);
+  page_ += kernel_section(findings_, name_, time_);
   page_ += core_section(findings_, time_);
   page_ += device_section(findings_, name_, time_);
   page_ += refill_section(findings_, time_);

@@ -61,10 +61,13 @@ Words short_regions(const Findings& findings, const PageNames& names, const Foun
 }
 
 Words page_faults(const PageNames& names, const FoundDiagnosis& row) {
-  return {
-      rounded(blame::proportion(row)) + " of CPU time is the kernel's, for",
-      fmt::format("{}, probably in {}", counted(row.count, "page fault"), names.code(row.callpath)),
-      "if memory is kept"};
+  const std::string_view where = row.callpath_s <= 0               ? "probably"
+                                 : row.callpath_s < row.time_s / 2 ? "many of them"
+                                                                   : "most of them";
+  return {rounded(blame::proportion(row)) + " of CPU time is the kernel's, for",
+          fmt::format("{}, {} in {}", counted(row.count, "page fault"), where,
+                      names.code(row.callpath)),
+          "if memory is kept"};
 }
 
 Words threads_in_mpi(const PageNames& names, const FoundDiagnosis& row) {

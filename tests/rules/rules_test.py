@@ -96,6 +96,7 @@ class Rules(unittest.TestCase):
             "blame/findings/findings_derived.def": "",
             "blame/findings/findings_cores.def": "",
             "blame/findings/findings_bursts.def": "",
+            "blame/findings/findings_threads.def": "",
             "blame/findings/findings.def": ('// LIST(Row)\nLIST(A, as, each_rank, "one, of \'them\'")\nFIELD(Time, all_s, "")\n'
                                    'FIELD_AS(Color, hue, tone, "of all_s,"\n " again")\nSENTENCES(notes)\nEND\n'),
             "blame/findings/columns.def": 'COLUMN(Time, double, {1}, "REAL", false, "s")\n',

@@ -25,6 +25,13 @@ inline constexpr uint16_t kRawTakenBack = 0x8000;
 inline constexpr uint16_t kRawPoolThread = 1;
 inline constexpr uint16_t kRawNestedThread = 2;
 
+/// kernel_use: where the time went, and for what.
+enum class RawKernelPlace : uint16_t {
+  here = 0,         ///< where the thread is
+  system_call = 1,  ///< where the sample before it found the thread, in a system call
+  fault = 2,        ///< likewise, but in none: for page faults
+};
+
 inline constexpr uint16_t kRawRmaAssertionsShift = 4;
 inline constexpr uint16_t kRawRmaMoreRanks = 0x8000;
 inline constexpr uint64_t kRawAllTargets = ~uint64_t{0};

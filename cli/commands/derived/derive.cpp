@@ -106,10 +106,11 @@ Action add_several(CLI::App& command, blame::Operation operation) {
 
 }  // namespace
 
-Result<std::vector<blame::Findings>> open_all(const std::vector<fs::path>& inputs) {
+Result<std::vector<blame::Findings>> open_all(const std::vector<fs::path>& inputs,
+                                              std::optional<uint64_t> window) {
   std::vector<blame::Findings> all;
   for (const fs::path& input : inputs) {
-    auto opened = open_findings(input);
+    auto opened = open_findings(input, window);
     if (!opened) return opened.error();
     all.push_back(std::move(opened->findings));
   }

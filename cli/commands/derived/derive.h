@@ -5,7 +5,9 @@
 // like any other.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +16,10 @@
 
 namespace culprit::cli {
 
-/// Findings of several experiments, in order. Error for the first that has none.
-Result<std::vector<blame::Findings>> open_all(const std::vector<std::filesystem::path>& inputs);
+/// Findings of several experiments, in order; of long runs those of a window if one is named. Error
+/// for the first that has none.
+Result<std::vector<blame::Findings>> open_all(const std::vector<std::filesystem::path>& inputs,
+                                              std::optional<uint64_t> window = {});
 
 /// Error if one of these is a difference of runs: sums with others, or parts of it, mean nothing.
 Result<void> refuse_differences(const std::vector<std::filesystem::path>& inputs,

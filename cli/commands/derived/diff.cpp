@@ -39,7 +39,21 @@ struct DiffArguments {
   std::string fail_if;
   std::string format = "text";
   std::string scaling;  ///< a word of Scaling; empty: nothing was scaled
+  /// Of long runs: one for all, or one for those before and one for those after; none: whole runs.
+  std::vector<uint64_t> windows;
+
+  std::optional<uint64_t> window_before() const {
+    return windows.empty() ? std::nullopt : std::optional(windows.front());
+  }
+  std::optional<uint64_t> window_after() const {
+    return windows.empty() ? std::nullopt : std::optional(windows.back());
+  }
 };
+
+/// An experiment's name in the result.
+fs::path name_of(const fs::path& input, std::optional<uint64_t> window) {
+  return window ? fs::path(fmt::format("{} (window {})", input.string(), *window)) : input;
+}
 
 /// "waiting > +5%", "delay(solve*) > 0.2s".
 struct Condition {
@@ -149,14 +163,20 @@ std::string text_of(const DiffArguments& arguments, const blame::Findings& found
 }
 
 int compare(DiffArguments& arguments, const std::optional<Condition>& condition) {
-  const auto before = open_all(arguments.before), after = open_all(arguments.after);
+  const auto before = open_all(arguments.before, arguments.window_before());
+  const auto after = open_all(arguments.after, arguments.window_after());
   if (!before) return fail(before.error());
   if (!after) return fail(after.error());
   if (auto good = refuse_differences(arguments.before, *before); !good) return fail(good.error());
   if (auto good = refuse_differences(arguments.after, *after); !good) return fail(good.error());
   Runs a, b;
-  std::vector<fs::path> inputs = arguments.before;
-  inputs.insert(inputs.end(), arguments.after.begin(), arguments.after.end());
+  std::vector<fs::path> inputs;
+  for (const fs::path& each : arguments.before) {
+    inputs.push_back(name_of(each, arguments.window_before()));
+  }
+  for (const fs::path& each : arguments.after) {
+    inputs.push_back(name_of(each, arguments.window_after()));
+  }
   for (const blame::Findings& each : *before) a.push_back(&each);
   for (const blame::Findings& each : *after) b.push_back(&each);
   if (condition && !condition->regions.empty() && !blame::has_region(a, condition->regions) &&
@@ -187,6 +207,7 @@ int diff(DiffArguments arguments) {
   if (arguments.before.empty() || arguments.after.empty()) {
     return fail({"name two experiments, or repeats of both with --before and --after"});
   }
+  if (arguments.windows.size() > 2) return fail({"name one window, or one for each side: 3,9"});
   if (auto checked = check_repeats(arguments); !checked) return fail(checked.error());
   if (auto checked = check_new(arguments.output); !checked) return fail(checked.error());
   std::optional<Condition> condition;
@@ -213,6 +234,13 @@ Action add_diff(CLI::App& command, const Program&) {
                   "how the change is printed: text, a sentence; markdown, for a comment; junit, a "
                   "test that fails if the condition of --fail-if holds")
       ->check(CLI::IsMember({"text", "markdown", "junit"}));
+  command
+      .add_option(
+          "--window", arguments->windows,
+          "of long runs, compare this window (0: the part from the begin of which everything "
+          "is recorded); or one before and one after, as in 3,9")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command
       .add_option("--scaling", arguments->scaling,
                   "the runs after have more ranks or threads; say what that lost by call path, if "

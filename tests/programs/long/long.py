@@ -3,12 +3,13 @@
 """Runs that exceed their budget for records: the program does not notice, the files stay within the
 budget, and the profile is there, however the run ends."""
 
+import json
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import harness  # noqa: E402
-from harness import check, execute, mpirun  # noqa: E402
+from harness import Report, check, execute, mpirun, succeed  # noqa: E402
 
 BUDGET = 3 << 20
 SECONDS = "2"
@@ -85,8 +86,35 @@ def rank_dies(place):
     judge(kept, processes=2)
 
 
+def windows(place):
+    """Windows are analysed when they are asked for: nothing is kept of them. Of two windows, or of
+    one in two runs, the changes are said; each part becomes an archive if that is wanted."""
+    first, second = place.experiment("first"), place.experiment("second")
+    for experiment in (first, second):
+        measure(place, steady(place), experiment=experiment)
+        succeed([place.culprit, "analyze", "--otf2", experiment])
+    archives = len(list(pathlib.Path(first).glob("trace/window-*/traces.otf2")))
+    check(archives >= 2, f"{archives} archives of windows")
+    check((pathlib.Path(first) / "trace" / "traces.otf2").exists(), "no archive of the whole part")
+    whole = Report(place, first)
+    check(len(whole.data["windows"]) == archives + 1, f"windows: {whole.data['windows']}")
+    check(whole.data["function_gains"], "no gain was projected")
+    done = succeed([place.culprit, "report", "--format", "json", "--window", "1", first])
+    part = json.loads(done.stdout)
+    length = whole.data["windows"][1]["end_s"] - whole.data["windows"][1]["begin_s"]
+    check(abs(part["run"]["wall_s"] - length) < 1e-6, f"it lasts {part['run']['wall_s']}, not {length}")
+    succeed([place.culprit, "diff", "-o", place.experiment("sides"), "--window", "1", first, second])
+    succeed([place.culprit, "diff", "-o", place.experiment("two"), "--window", "1,2", first, first])
+    inputs = [row["name"] for row in Report(place, place.experiment("two")).data["inputs"]]
+    check([name.rsplit("(")[-1] for name in inputs] == ["window 1)", "window 2)"], f"inputs: {inputs}")
+    check(not (pathlib.Path(first) / "windows").exists(), "findings of windows were kept")
+    refused = execute([place.culprit, "report", "--window", "1", place.experiment("two")])
+    check(refused.returncode != 0 and refused.stderr, "a window of what has none")
+
+
 TESTS = {
     "bursts": traced_in_bursts,
+    "windows": windows,
     "profile_only": profile_only,
     **{how: lambda place, how=how: ends(place, how) for how in ("abort", "exit", "fork")},
     "ranks": ranks,

@@ -16,6 +16,6 @@ def cases(case):
         mpi("threads_in_mpi_mended", "^((?!several threads).)*$"),
         alone("short_regions", "parallel regions of .* each in top_rows"),
         alone("short_regions_mended", "^((?!parallel regions of).)*$"),
-        alone("page_faults", "page faults, probably in assemble"),
+        alone("page_faults", "page faults, most of them in assemble"),
         alone("page_faults_mended", "^((?!page fault).)*$"),
     ]

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "blame/collect/rank_spreads.h"
+
 namespace culprit::blame {
 namespace {
 
@@ -78,6 +80,7 @@ trace::Profile example() {
   profile.lines[0].rows[1].bytes = 64;
   profile.lines[2].rows[0].bytes = 192;
   profile.lines[0].rows[2].system = s(0.5);
+  profile.lines[0].rows[2].faulting = s(0.25);
   profile.lines[0].rows[2].page_faults = 1000;
   return profile;
 }
@@ -160,6 +163,62 @@ TEST(FromProfile, KnowsWhoWorkedWhileOthersWereIdle) {
   ASSERT_EQ(found->idle_nobody.size(), 1u);
   EXPECT_EQ(found->idle_nobody[0].reason, NobodyReason::mpi);
   EXPECT_DOUBLE_EQ(found->identities.idle_s, 5);
+}
+
+TEST(FromProfile, SpreadsFiguresOverRanks) {
+  trace::Profile profile = example();
+  profile.ranks = 2;
+  profile.spreads.resize(profile.paths.size());
+  profile.spreads[kAllreduce].bytes = {2, 256, 64 * 64 + 192 * 192, 64, 192, 0, 1};
+  profile.spreads[kMain].time = {1, 2, 4, 0, 2, 1, 0};
+  const auto found = findings_of_profile(profile, 1, {});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->rank_spreads.size(), 2u);
+  const FoundRankSpread& time = found->rank_spreads[0];
+  EXPECT_EQ(time.figure, SpreadFigure::time);
+  EXPECT_EQ(found->callpaths[time.callpath.index()].region, "main");
+  EXPECT_DOUBLE_EQ(time.deviation, 1);
+  EXPECT_EQ(time.least_rank, 1u);
+  EXPECT_EQ(time.most_rank, 0u);
+  const FoundRankSpread& bytes = found->rank_spreads[1];
+  EXPECT_EQ(bytes.figure, SpreadFigure::bytes);
+  EXPECT_EQ(bytes.ranks, 2u);
+  EXPECT_DOUBLE_EQ(bytes.sum, 256);
+  EXPECT_DOUBLE_EQ(bytes.deviation, 64);
+  EXPECT_DOUBLE_EQ(bytes.least, 64);
+  EXPECT_DOUBLE_EQ(bytes.most, 192);
+}
+
+/// The same, of rows by location. Rank 1 computes nothing in main.
+TEST(FromProfile, SpreadsRowsOfThreadsOverRanks) {
+  const auto found = findings_of_profile(example(), 1, {});
+  ASSERT_TRUE(found.ok());
+  const auto spreads = rank_spreads_of(*found);
+  const auto of = [&](std::string_view region) {
+    for (const FoundRankSpread& row : spreads) {
+      const bool is_it = found->callpaths[row.callpath.index()].region == region;
+      if (is_it && row.figure == SpreadFigure::time) return row;
+    }
+    return FoundRankSpread();
+  };
+  EXPECT_DOUBLE_EQ(of("solve").sum, 25);
+  EXPECT_DOUBLE_EQ(of("solve").most, 14);
+  EXPECT_EQ(of("solve").most_rank, 1u);
+  EXPECT_DOUBLE_EQ(of("solve").least, 11);
+  EXPECT_DOUBLE_EQ(of("solve").deviation, 1.5);
+  EXPECT_EQ(of("main").ranks, 1u);
+  EXPECT_DOUBLE_EQ(of("main").least, 0);
+  EXPECT_EQ(of("main").least_rank, 1u);
+}
+
+TEST(FromProfile, PlacesTimeInTheKernel) {
+  const auto found = findings_of_profile(example(), 1, {});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->kernel_times.size(), 1u);
+  EXPECT_EQ(found->callpaths[found->kernel_times[0].callpath.index()].region, "solve");
+  EXPECT_DOUBLE_EQ(found->kernel_times[0].system_s, 0.5);
+  EXPECT_DOUBLE_EQ(found->kernel_times[0].fault_s, 0.25);
+  EXPECT_EQ(found->kernel_times[0].page_faults, 1000u);
 }
 
 /// A rank that was killed lacks its last seconds, and one that left nothing all.

@@ -182,6 +182,31 @@ TEST(Join, SaysWhatWasTraced) {
   EXPECT_EQ(f.windows[1].callpath, kOther);
 }
 
+/// The first window's change of `other` counts as 0 in the second, which did not try it.
+TEST(Join, ScalesUpWhatChangesBring) {
+  const Waits each{0.2, 0.2, 0.1, 0};
+  BurstRun run = run_of({20, 20, 10, 0}, {2, 2, 1, 0}, {each, each});
+  run.whole.function_gains = {{kSlow, GainKind::balanced, 1, 0.5}};
+  run.windows[0].findings.function_gains = {{kSlow, GainKind::balanced, 0.1, 0.05},
+                                            {kOther, GainKind::halved, 0.05, 0.05}};
+  run.windows[1].findings.function_gains = {{kSlow, GainKind::balanced, 0.1, 0.05}};
+  const Findings f = join_bursts(std::move(run), 1);
+  ASSERT_EQ(f.function_gains.size(), 2u);
+  EXPECT_EQ(f.function_gains[0].callpath, kSlow);
+  EXPECT_EQ(f.function_gains[0].kind, GainKind::balanced);
+  EXPECT_NEAR(f.function_gains[0].gain_s, 1 + 90 * 0.1, kNear);
+  EXPECT_NEAR(f.function_gains[0].halved_s, 0.5 + 90 * 0.05, kNear);
+  EXPECT_EQ(f.function_gains[1].callpath, kOther);
+  EXPECT_NEAR(f.function_gains[1].gain_s, 90 * 0.05 / 2, kNear);
+  const FoundEstimate* const slow = estimate_of(f, EstimatedFigure::gain, kSlow);
+  const FoundEstimate* const other = estimate_of(f, EstimatedFigure::gain, kOther);
+  ASSERT_TRUE(slow != nullptr && other != nullptr);
+  EXPECT_NEAR(slow->low_s, 10, 1e-6);
+  EXPECT_NEAR(slow->high_s, 10, 1e-6);
+  EXPECT_GT(other->high_s, other->time_s);
+  EXPECT_GE(other->low_s, 0.05);
+}
+
 /// What a profile calls waiting includes work of the runtime: the windows know better.
 TEST(Join, TakesWaitingFromTheWindows) {
   BurstRun run = run_of({20, 20, 10, 0}, {2, 2, 1, 0}, {{0.2, 0.2, 0.1, 0}, {0.2, 0.2, 0.1, 0}});

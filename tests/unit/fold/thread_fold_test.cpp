@@ -249,6 +249,57 @@ TEST(ThreadFold, SamplesBelongToTheirStretch) {
   EXPECT_EQ(profile.amount_of(ProfileKind::stretch), 50u);
 }
 
+TEST(ThreadFold, TimeInTheKernelIsWhereTheSampleBeforeItWas) {
+  using trace::RawKernelPlace;
+  HandMadeLog log;
+  define_paths(log, 1000);
+  const auto use = [&](uint64_t time, RawKernelPlace place, uint32_t faults, uint64_t ns) {
+    log.put(time, raw::kernel_use{.faults = faults, .place = place, .system_ns = ns});
+  };
+  log.put(10000, raw::sample{.path = 2});
+  use(10001, RawKernelPlace::fault, 5, 100);
+  log.put(11000, raw::sample{.path = 3});
+  use(11001, RawKernelPlace::system_call, 0, 40);
+  log.put(12000, raw::sample{.path = 2});
+  use(12001, RawKernelPlace::fault, 7, 200);
+  log.put(13000, raw::mpi_enter{.path = 3, .name = kAllreduce});
+  use(14000, RawKernelPlace::here, 1, 3);
+  log.put(15000, raw::mpi_leave{.name = kAllreduce});
+  const Profile profile = folded(log);
+  const uint32_t solve = frame(profile, {100, 200}), at_mpi = frame(profile, {100, 200, 300});
+  const uint32_t call = profile.find(ProfileKind::mpi_call, 0, at_mpi, kAllreduce);
+  const uint32_t before = profile.find(ProfileKind::stretch, 0, profile_edge(call, false));
+  const uint32_t inside =
+      profile.find(ProfileKind::stretch, call,
+                   uint64_t{profile_edge(call, false)} << 32 | profile_edge(call, true),
+                   static_cast<uint16_t>(ProfileState::mpi));
+  const auto kernel = [&](uint32_t stretch, uint32_t at, RawKernelPlace place) {
+    return profile[profile.find(ProfileKind::kernel, stretch, at, static_cast<uint16_t>(place))];
+  };
+  EXPECT_EQ(kernel(before, solve, RawKernelPlace::fault).amount, 12u);
+  EXPECT_EQ(kernel(before, solve, RawKernelPlace::fault).waits, 300u);
+  EXPECT_EQ(kernel(before, at_mpi, RawKernelPlace::system_call).waits, 40u);
+  EXPECT_EQ(kernel(inside, 0, RawKernelPlace::here).amount, 1u);
+  EXPECT_EQ(kernel(inside, 0, RawKernelPlace::here).waits, 3u);
+  EXPECT_EQ(profile.amount_of(ProfileKind::kernel), 13u);
+}
+
+/// As many places as find no room in what is kept of a stretch.
+TEST(ThreadFold, NoTimeInTheKernelIsLost) {
+  HandMadeLog log;
+  constexpr uint32_t kPlaces = 200;
+  for (uint32_t i = 0; i < kPlaces; ++i) {
+    log.put(1000, raw::path_def{.path = i + 1, .parent = 0, .address = i + 1});
+  }
+  for (uint32_t i = 0; i < kPlaces; ++i) {
+    log.put(2000 + 2 * i, raw::sample{.path = i + 1});
+    log.put(2001 + 2 * i,
+            raw::kernel_use{.faults = 1, .place = trace::RawKernelPlace::fault, .system_ns = 9});
+  }
+  log.put(5000, raw::mpi_enter{.name = kAllreduce});
+  EXPECT_EQ(folded(log).amount_of(ProfileKind::kernel), kPlaces);
+}
+
 TEST(ThreadFold, AStretchWithManySamplesIsCut) {
   HandMadeLog log;
   constexpr uint32_t kPlaces = 1000;
