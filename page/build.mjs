@@ -48,8 +48,7 @@ async function page() {
     absWorkingDir: here, charset: 'utf8',
   });
   const script = built.outputFiles[0].text.trim().replaceAll('</script', '<\\/script');
-  const styles = ['node_modules/uplot/dist/uPlot.min.css', 'src/style.css'].map((f) => readFileSync(join(here, f), 'utf8'));
-  const style = (await esbuild.transform(styles.join('\n'), { loader: 'css', minify: true })).code.trim();
+  const style = (await esbuild.transform(readFileSync(join(src, 'style.css'), 'utf8'), { loader: 'css', minify: true })).code.trim();
   const index = readFileSync(join(src, 'index.html'), 'utf8');
   return `<!-- page ${stamp()} -->\n${index.replace('@style@', () => style).replace('@script@', () => script)}`
     + `<!--\n${licenses()}\n-->\n`;

@@ -3,49 +3,75 @@
 
 // Devices: busy and idle time series, the activity of hosts meanwhile, and the costliest operations.
 
-import { useEffect, useMemo, useRef } from 'preact/hooks';
-import uPlot from 'uplot';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { percent } from '../format.js';
-import { CodeName, Empty, ink, useRun, useSelection } from '../parts.jsx';
+import { Canvas, CodeName, Empty, ink, useRun, useSelection } from '../parts.jsx';
 import { filters } from '../sums.js';
 import { select } from '../select.js';
 
 const SERIES = [['kernels_s', 'kernels', '#009e73'], ['busy_s', 'busy', '#56b4e9'], ['late_s', 'idle: host late', '#d55e00'],
                 ['latency_s', 'idle: launch latency', '#e69f00'], ['unknown_s', 'idle: unknown', '#8a8a8a']];
 
+const LEFT = 44, FOOT = 20, HEIGHT = 200;
+
+/** Shares of each part of the run as lines; dragging selects a part. */
 function DeviceChart({ device }) {
   const { run, moment } = useRun();
-  const place = useRef();
   const selected = useSelection();
-  const rows = useMemo(() => {
-    const t = run.tables.device_times;
-    return [...Array(t.rows).keys()].filter((i) => t.device[i] === device);
-  }, [run, device]);
-  useEffect(() => {
-    const t = run.tables.device_times;
-    if (rows.length === 0) return undefined;
-    const data = [rows.map((i) => (t.begin_s[i] + t.end_s[i]) / 2),
-                  ...SERIES.map(([column]) => rows.map((i) => (100 * t[column][i]) / (t.end_s[i] - t.begin_s[i] || 1)))];
-    const [from, to] = selected.t ?? [0, run.wall];
-    const axis = { stroke: ink('faint'), grid: { stroke: ink('line'), width: 1 }, ticks: { show: false } };
-    const chart = new uPlot({
-      width: place.current.clientWidth, height: 200, legend: { live: true },
-      cursor: { drag: { x: true, y: false, setScale: false } },
-      scales: { x: { time: false, min: from, max: to }, y: { range: [0, 100] } },
-      axes: [{ ...axis, values: (_, v) => v.map((s) => moment(s, to - from)) },
-             { ...axis, values: (_, v) => v.map((s) => `${s} %`) }],
-      series: [{ label: 'time', value: (_, s) => (s === null ? '' : moment(s, (to - from) / 10)) },
-               ...SERIES.map(([, label, stroke]) => ({ label, stroke, width: 1.5,
-                                                       value: (_, v) => (v === null ? '' : `${v.toFixed(1)} %`) }))],
-      hooks: { setSelect: [(u) => {
-        if (u.select.width < 4) return;
-        select({ t: [u.posToVal(u.select.left, 'x'), u.posToVal(u.select.left + u.select.width, 'x')] });
-        u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-      }] },
-    }, data, place.current);
-    return () => chart.destroy();
-  }, [rows, selected.view, selected.t]);
-  return <div class="chart" ref={place} />;
+  const canvas = useRef();
+  const [pointer, setPointer] = useState(null);  // { s, from }: from: where a drag began
+  const t = run.tables.device_times, [begin, end] = selected.t ?? [0, run.wall];
+  const rows = useMemo(() => [...Array(t.rows).keys()].filter((i) => t.device[i] === device), [run, device]);
+  const shareOf = (column, i) => Math.min(1, t[column][i] / (t.end_s[i] - t.begin_s[i] || 1));
+  const here = pointer && rows.find((i) => t.begin_s[i] <= pointer.s && pointer.s <= t.end_s[i]);
+  const secondsAt = (event) => {
+    const box = canvas.current.getBoundingClientRect();
+    return begin + Math.max(0, Math.min(1, (event.clientX - box.left - LEFT) / (box.width - LEFT))) * (end - begin);
+  };
+  const draw = (context, width) => {
+    const x = (s) => LEFT + ((s - begin) / (end - begin)) * (width - LEFT), y = (share) => 6 + (1 - share) * (HEIGHT - FOOT - 6);
+    context.font = '11px system-ui';
+    for (const share of [0, 0.5, 1]) {
+      context.fillStyle = ink('line');
+      context.fillRect(LEFT, y(share), width - LEFT, 1);
+      context.fillStyle = ink('faint');
+      context.fillText(`${100 * share} %`, 2, y(share) + 4);
+    }
+    [begin, (begin + end) / 2, end].forEach((s, i) => {
+      context.textAlign = ['left', 'center', 'right'][i];
+      context.fillText(moment(s, end - begin), x(s), HEIGHT - 4);
+    });
+    context.save();
+    context.rect(LEFT, 0, width - LEFT, HEIGHT);
+    context.clip();
+    context.lineWidth = 1.75;
+    for (const [column, , colour] of SERIES) {
+      context.strokeStyle = colour;
+      context.beginPath();
+      for (const i of rows) context.lineTo(x((t.begin_s[i] + t.end_s[i]) / 2), y(shareOf(column, i)));
+      context.stroke();
+    }
+    if (pointer) {
+      context.fillStyle = ink('veil');
+      const [from, to] = [x(pointer.from ?? pointer.s), x(pointer.s)];
+      context.fillRect(Math.min(from, to), 0, Math.max(1, Math.abs(to - from)), HEIGHT - FOOT);
+    }
+    context.restore();
+  };
+  const finish = (event) => {
+    const s = secondsAt(event), from = pointer?.from;
+    setPointer({ s });
+    if (from !== undefined && Math.abs(s - from) > (end - begin) / 200) select({ t: [Math.min(s, from), Math.max(s, from)] });
+  };
+  return (
+    <figure class="chart">
+      <figcaption>{SERIES.map(([column, words, colour]) => (
+        <span key={column}><i class="dot" style={{ background: colour }} />{words}{here !== undefined && here !== null && ` ${percent(shareOf(column, here), 1)}`}</span>))}</figcaption>
+      <div><Canvas canvasRef={canvas} height={HEIGHT} draw={draw} watch={[rows, selected.t, pointer]} role="img" aria-label="What the device did, over time: drag to select"
+        onPointerDown={(e) => (canvas.current.setPointerCapture(e.pointerId), setPointer({ s: secondsAt(e), from: secondsAt(e) }))}
+        onPointerMove={(e) => setPointer({ ...pointer, s: secondsAt(e) })} onPointerUp={finish} onPointerLeave={() => setPointer(null)} /></div>
+    </figure>
+  );
 }
 
 function Blame({ kind, head }) {

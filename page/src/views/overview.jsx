@@ -107,6 +107,17 @@ function facts(run, time) {
   return words.join(' · ');
 }
 
+/** What would shorten the run beside the causes of waits, which have a table. */
+function Savings() {
+  const { run, time } = useRun();
+  const others = (run.verdict.savings ?? []).filter(({ kind }) => kind !== 'function').slice(0, 3);
+  if (others.length === 0) return null;
+  return (
+    <ul class="savings">{others.map(({ what, change, gain_s: gain }) => (
+      <li key={what}>{what}: {change}{gain > 0 && <>, <b>{time(gain)}</b> ({percent(gain, run.wall)}) shorter</>}</li>))}</ul>
+  );
+}
+
 /** Above the overview all that is to be known of the run; above other views one line. */
 export function Head({ isShort = false }) {
   const { run, time } = useRun();
@@ -127,6 +138,7 @@ export function Head({ isShort = false }) {
       {alarm}
       <p class="verdict">{verdict}</p>
       {warning && <p class="warning">Warning: {warning}</p>}
+      <Savings />
       {more.length > 0 && <details class="hint"><summary>Why, and what else</summary>{more.map((words) => <p key={words}>{words}</p>)}</details>}
     </header>
   );
