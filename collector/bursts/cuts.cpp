@@ -60,13 +60,13 @@ void rename_rows(void* potential, uint32_t thread, const fold::RowNumbers& numbe
 }
 
 /// Whether all logs are held now but `own`, which is.
-bool hold_all(State& state, const LogFold* own) {
+bool hold_all(State& state, const LogFold* own, uint64_t longest) {
   state.held_count = 0;
   const uint32_t count = state.log_count.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count; ++i) {
     LogFold* const log = state.logs[i].load(std::memory_order_acquire);
     if (log == nullptr) continue;
-    if (log != own && !log->hold()) return false;
+    if (log != own && !log->hold(longest)) return false;
     state.held[state.held_count++] = log;
   }
   return true;
@@ -198,7 +198,7 @@ bool is_due(const LogFold& own) {
 bool make(LogFold& own) {
   State* const state = g_state.load(std::memory_order_acquire);
   if (state == nullptr || state->is_taken.exchange(true, std::memory_order_acquire)) return false;
-  const bool is_possible = !state->is_finished && hold_all(*state, &own);
+  const bool is_possible = !state->is_finished && hold_all(*state, &own, LogFold::kAWhile);
   if (is_possible) {
     const uint64_t time = now();
     cut(*state, time - kBehind);
@@ -212,10 +212,11 @@ bool make(LogFold& own) {
 }
 
 void finish(uint64_t time) {
+  const NoCancellation whole;
   State* const state = g_state.load(std::memory_order_acquire);
   if (state == nullptr || !is_shown()) return;
   if (state->is_taken.exchange(true, std::memory_order_acquire)) return;
-  if (hold_all(*state, nullptr)) {
+  if (hold_all(*state, nullptr, LogFold::kForLong)) {
     cut(*state, UINT64_MAX);
     state->potential.finish(time);
     state->merged = time;

@@ -54,6 +54,7 @@ void Digest::begin(const char* folder, uint32_t number, uint64_t start_ticks, co
   start_ticks_ = start_ticks;
   store_.begin(folder, number, start_ticks);
   state_ = static_cast<State*>(map_memory(sizeof(State)));
+  node::take_constant(sizeof(State) + trace::profile_quota(number));
   fold_ = LogFold::make(number, start_ticks, busy, last_time);
   if (fold_ == nullptr) return;
   fold_->begin_window(records, bytes, 0);
@@ -63,6 +64,7 @@ void Digest::begin(const char* folder, uint32_t number, uint64_t start_ticks, co
 /// The log ends: nothing goes on from its state.
 void Digest::end() {
   if (state_was_shown_) unlink(path_of("carry."));
+  if (folder_ != nullptr) node::give_back_constant(sizeof(State));
   unmap_memory(state_, sizeof(State));
   state_ = nullptr;
   if (fold_ == nullptr) return;
@@ -162,7 +164,7 @@ void Digest::keep_definitions() {
   size_t filled = 0;
   const auto write = [&] {
     if (filled == 0) return;
-    if (!store_.put_definitions(cover, {buffer_, filled})) {
+    if (!store_.put_definitions(cover, {buffer_, filled}) && !node::disk_was_full()) {
       tally(&trace::RawProcess::dropped_records);
     }
     filled = 0;

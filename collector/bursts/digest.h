@@ -33,7 +33,7 @@ class Digest {
   // A thread that cuts reads other threads' windows: these may not change, but for records that are
   // added, unless hold() or try_hold() has succeeded, until release().
   bool try_hold() { return fold_ == nullptr || fold_->try_hold(); }
-  bool hold() { return fold_ == nullptr || fold_->hold(); }
+  bool hold() { return fold_ == nullptr || fold_->hold(LogFold::kForLong); }
   void release() {
     if (fold_ != nullptr) fold_->release();
   }
@@ -42,6 +42,13 @@ class Digest {
   void begin_window(const char* records, size_t bytes, uint64_t number) {
     if (fold_ != nullptr) fold_->begin_window(records, bytes, number);
   }
+  /// Whether there is a profile in a file, which has what is not kept otherwise.
+  bool has_profile() {
+    show_profile();
+    return fold_ != nullptr && fold_->is_in_file();
+  }
+  /// Time of the newest record before the window at hand.
+  uint64_t window_begin() const { return last_time_; }
   /// Folds the window's first `used` bytes, as far as they are not folded yet. `is_all`: no others
   /// follow in this window.
   void fold(size_t used, bool is_all);

@@ -25,9 +25,6 @@ using trace::RawKind;
 
 namespace {
 
-/// Ticks, some ten milliseconds: whoever holds a log for longer has lost its core.
-constexpr uint64_t kLongestWait = uint64_t{1} << 25;
-
 /// Pages of zeros stay as they are, so that the file's remain untouched.
 void copy_pages(const void* from, void* to, size_t bytes) {
   constexpr size_t kWords = trace::kProfilePage / sizeof(uint64_t);
@@ -74,13 +71,13 @@ bool LogFold::try_hold() {
   return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
 }
 
-bool LogFold::hold() {
+bool LogFold::hold(uint64_t longest) {
   if (try_hold()) return true;
   const uint64_t begin = now();
   do {
     sched_yield();
     if (try_hold()) return true;
-  } while (now() < begin + kLongestWait);
+  } while (now() < begin + longest);
   return false;
 }
 
@@ -173,6 +170,7 @@ void LogFold::show(const char* path, uint64_t start_ticks) {
   copy_pages(region_, shown, region_bytes_);
   unmap_memory(region_, region_bytes_);
   region_ = static_cast<std::byte*>(shown);
+  is_in_file_ = true;
 }
 
 std::span<trace::ProfileRow> LogFold::rows() const {

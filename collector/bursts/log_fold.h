@@ -32,8 +32,10 @@ class LogFold {
   // --- Any thread ---
 
   bool try_hold();
-  /// Waits for some milliseconds at most.
-  bool hold();
+  /// Waits while another thread holds it, but no longer than kAWhile (some milliseconds) or
+  /// kForLong (most of a second): that one may have lost its core.
+  bool hold(uint64_t longest);
+  static constexpr uint64_t kAWhile = uint64_t{1} << 22, kForLong = uint64_t{1} << 30;  ///< ticks
   void release() { held_.store(false, std::memory_order_release); }
 
   // --- Who holds it ---
@@ -59,6 +61,7 @@ class LogFold {
   bool is_closed() const { return is_closed_; }
   /// Moves the region into the process's profile, once.
   void show(const char* path, uint64_t start_ticks);
+  bool is_in_file() const { return is_in_file_; }
 
   uint32_t number() const { return number_; }
   bool is_filling() const { return stretches_.is_filling() || changes_.is_filling(); }
@@ -79,7 +82,7 @@ class LogFold {
   size_t end_of_records(size_t from, bool& grows) const;
 
   std::atomic<bool> held_;
-  bool is_closed_, was_shown_;
+  bool is_closed_, was_shown_, is_in_file_;
   uint32_t number_;
   std::byte* region_;
   size_t region_bytes_;

@@ -138,9 +138,18 @@ uint64_t processes_of_node() {
 
 uint64_t budget() {
   const uint64_t each = environment().max_size;
-  if (each == 0) return g_page->budget;
   const uint64_t processes = std::max<uint64_t>(load(g_page->processes), 1);
-  return each > g_page->budget / processes ? g_page->budget : each * processes;
+  const bool is_smaller = each != 0 && each <= g_page->budget / processes;
+  const uint64_t all = is_smaller ? each * processes : g_page->budget;
+  return all - std::min(load(g_page->constant), all / 2);
+}
+
+void take_constant(size_t bytes) {
+  add(g_page->constant, bytes);
+}
+
+void give_back_constant(size_t bytes) {
+  add(g_page->constant, ~uint64_t{bytes} + 1);
 }
 
 void give_back(size_t bytes) {
@@ -214,6 +223,20 @@ bool take_for_whole_part(size_t bytes) {
   if (take_up_to(budget() / 2, bytes)) return true;
   end_whole_part(now());
   return false;
+}
+
+void end_whole_part_for_want_of_disk(uint64_t ticks) {
+  ticks = std::max<uint64_t>(ticks, 1);
+  add(g_page->disk_full, 1);
+  if (!whole_part_is_over()) end_whole_part(ticks);
+  for (uint64_t end = load(g_page->whole_end); end > ticks;) {
+    if (change(g_page->whole_end, end, ticks)) break;
+    end = load(g_page->whole_end);
+  }
+}
+
+bool disk_was_full() {
+  return load(g_page->disk_full) != 0;
 }
 
 void take_first(size_t bytes) {

@@ -24,13 +24,20 @@ trace::RawNodePage& page();
 /// The folder of the node's bursts.
 const char* folder();
 
-/// Bytes that all records of the node may take.
+/// Bytes that all records of the node may take: what files of constant size leave of its budget,
+/// and at least half of it.
 uint64_t budget();
+/// A log of this process begins, with its part of the profile and its state.
+void take_constant(size_t bytes);
+void give_back_constant(size_t bytes);
 
 /// Whether the node has room for the next window of the whole part, which is taken. If not, the
 /// whole part ends.
 bool take_for_whole_part(size_t bytes);
 bool whole_part_is_over();
+/// A window whose records begin behind `ticks` cannot be written: the whole part ended then.
+void end_whole_part_for_want_of_disk(uint64_t ticks);
+bool disk_was_full();
 
 /// Takes room for a burst's records or for definitions. If there is none, bursts are thinned.
 /// False, and nothing taken, if that does not help.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kSmallestWindow = size_t{64} << 10;
 /// A thread takes at most this share of the memory left for windows, so that many threads get some.
-constexpr size_t kShare = 8;
+constexpr size_t kShare = 32;
 
 std::atomic<size_t> g_windows{0};
 std::atomic<size_t> g_paths{0};

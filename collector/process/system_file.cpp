@@ -115,6 +115,17 @@ bool write_pieces(const char* path, const Piece* pieces, unsigned count) {
   return written;
 }
 
+void shorten_file(const char* path, size_t bytes) {
+  const int file = open_again(path, O_WRONLY | kOwn);
+  if (file < 0) return;
+  struct stat status;
+  const auto end = static_cast<off_t>(bytes);
+  if (fstat(file, &status) == 0 && status.st_size > end && ftruncate(file, end) != 0) {
+    // It stays longer, which readers of logs find out.
+  }
+  close(file);
+}
+
 void empty_file(const char* path) {
   const int file = open_again(path, O_WRONLY | O_TRUNC | kOwn);
   if (file >= 0) close(file);

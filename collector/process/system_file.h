@@ -7,6 +7,8 @@
 // MT: safe. Async-signal-safe, but for what `errno` does (KeepErrno).
 #pragma once
 
+#include <pthread.h>
+
 #include <cerrno>
 #include <cstddef>
 
@@ -22,6 +24,18 @@ class KeepErrno {
 
  private:
   int saved_;
+};
+
+/// Meanwhile the thread is not cancelled: others would wait for what it holds.
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation&) = delete;
+  NoCancellation& operator=(const NoCancellation&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
 /// Zeroed memory, or nullptr. Pages cost nothing until touched.
@@ -56,6 +70,8 @@ struct Piece {
 };
 /// Writes several pieces one after the other into an existing file. False as write_at.
 bool write_pieces(const char* path, const Piece* pieces, unsigned count);
+/// Removes what an existing file has beyond `bytes`.
+void shorten_file(const char* path, size_t bytes);
 /// Truncates an existing file to no bytes.
 void empty_file(const char* path);
 

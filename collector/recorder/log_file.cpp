@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The order of the steps in turn_over() matters: at any moment the process may be killed, and a
-// reader must find each record once. While the window is appended, the tail still counts, and the
-// part of it that is already in the events file does not; once it has arrived in full, the tail no
-// longer does; the tail counts again, empty, when it says that it is the next window. Meanwhile it
-// has no checksum, as none would fit either window.
+// The order of the steps in append_window() and turn_over() matters: at any moment the process may
+// be killed, and a reader must find each record once. While the window is appended, the tail still
+// counts, and the part of it that is already in the events file does not; once it has arrived in
+// full, the tail no longer does; the tail counts again, empty, when it says that it is the next
+// window. Meanwhile it has no checksum, as none would fit either window.
 #include "collector/recorder/log_file.h"
 
 #include <sched.h>
@@ -190,11 +190,16 @@ void LogFile::drop_from_now_on() {
   std::atomic_ref<uint64_t>(tail().kept).store(tail().window + 1, std::memory_order_release);
 }
 
-bool LogFile::turn_over(bool is_last) {
-  if (!has_file_ || (!is_only_counted() && !append(window_bytes_))) return false;
+bool LogFile::append_window() {
+  if (!has_file_) return false;
+  if (is_only_counted() || append(window_bytes_)) return true;
+  shorten_file(events_path(), tail().window * window_bytes_);
+  return false;
+}
+
+void LogFile::turn_over(bool is_last) {
   clear(window_bytes_);
   if (is_last) drop_from_now_on();
-  return true;
 }
 
 void LogFile::close(size_t used) {

@@ -59,10 +59,12 @@ class LogFile {
   /// Returns the number of incomplete files.
   static unsigned write_all();
 
-  /// Appends the window, which must be full, and clears it; its checksum is that of an empty one.
-  /// `is_last`: later windows are dropped. False if that is impossible: then the window keeps its
-  /// content.
-  bool turn_over(bool is_last);
+  /// Appends the window, which must be full. False if that is impossible: then nothing
+  /// of it is in the file.
+  bool append_window();
+  /// Clears the window, which was appended; its checksum is that of an empty one. `is_last`: later
+  /// windows are dropped.
+  void turn_over(bool is_last);
   /// Of this window and later ones, none is appended.
   void drop_from_now_on();
   /// Whether full windows are dropped.

@@ -66,6 +66,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   bool scratch = false;     ///< without files: its drops do not count
   uint32_t retry_wait = 0;  ///< seconds; 0 unless the last window could not be written
   uint64_t retry_at = 0;    ///< earliest time of the next try, by the coarse clock
+  uint32_t until_held_ms = 0;  ///< until then, if another thread held the window
   LogFile file;
   Digest digest;
   PathMemo memo;
@@ -158,11 +159,12 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   void begin_step();
   void take_first_window();
   bool ends_step(uint32_t bytes);
-  void digest_window();
+  void digest_window(uint32_t end, bool is_kept);
   bool turn_over();
   bool next_window();
   void begin_window(bool has_files);
   void put_off_retry();
+  void put_off_window();
   bool drop();
 };
 

@@ -100,13 +100,14 @@ void ThreadLog::Impl::end_window() {
 }
 
 bool ThreadLog::Impl::close() {
+  const NoCancellation whole;
   if (!digest.hold()) return false;
   memo.release();
   paths.release();
   release_python();
   if (file.window() != nullptr) {
     if (grows) finish_newest();
-    if (!scratch) digest_window();
+    if (!scratch) digest_window(used, !file.drops());
     put_seal(trace::kRawEndOfLog);
   }
   const bool drops = file.drops();
@@ -123,6 +124,7 @@ bool ThreadLog::Impl::close() {
 /// A step is over, but the window may not be: then a record of this length has a place in it.
 bool ThreadLog::Impl::ends_step(uint32_t bytes) {
   const KeepErrno keep;
+  const NoCancellation whole;
   if (grows) finish_newest();
   file.write_behind();
   if (digest.try_hold()) {
@@ -134,11 +136,11 @@ bool ThreadLog::Impl::ends_step(uint32_t bytes) {
   return used + bytes + sizeof(RawHeader) <= limit;
 }
 
-/// What is to be kept of the window besides its place in the log. The digest is held.
-void ThreadLog::Impl::digest_window() {
-  if (grows) finish_newest();
-  digest.fold(used, true);
-  digest.finish(file.number_of_window(), file.window(), used, last_time, !file.drops());
+/// What is to be kept of the window besides its place in the log, if it has one (`is_kept`). The
+/// digest is held, and all records are final.
+void ThreadLog::Impl::digest_window(uint32_t end, bool is_kept) {
+  digest.fold(end, true);
+  digest.finish(file.number_of_window(), file.window(), end, last_time, is_kept);
 }
 
 void ThreadLog::Impl::pad() {
@@ -177,28 +179,52 @@ void ThreadLog::Impl::put_off_retry() {
   retry_at = coarse_now() + uint64_t{retry_wait} * 1'000'000'000;
 }
 
-/// The room of a window was taken before it began: so the last one of the whole part has some.
+/// Whoever holds the window goes on soon, or never, if its thread was cancelled.
+void ThreadLog::Impl::put_off_window() {
+  constexpr uint32_t kFirst = 16, kMost = 64000;
+  until_held_ms = std::min(2 * until_held_ms + kFirst, kMost);
+  retry_wait = std::max(retry_wait, 1u);
+  retry_at = coarse_now() + uint64_t{until_held_ms} * 1'000'000;
+}
+
+/// The room of a window was taken before it began: so the last one of the whole part has some. If
+/// the disk has none, the whole part ended with the window before.
 bool ThreadLog::Impl::turn_over() {
+  if (grows) finish_newest();
+  const uint32_t end = used;
   if (file.drops()) {
-    digest_window();
+    digest_window(end, false);
     file.drop(used);
     return true;
   }
   const bool is_last = !node::take_for_whole_part(capacity);
   if (is_last) node::take_first(capacity);  // for the tail
-  digest_window();
   pad();
   put_seal(0);
-  if (file.turn_over(is_last)) return true;
+  if (file.append_window()) {
+    digest_window(end, true);
+    file.turn_over(is_last);
+    return true;
+  }
   node::give_back(capacity);
-  return false;
+  if (!digest.has_profile()) return false;
+  node::end_whole_part_for_want_of_disk(digest.window_begin());
+  file.drop_from_now_on();
+  digest_window(end, false);
+  file.drop(used);
+  return true;
 }
 
 bool ThreadLog::Impl::next_window() {
   if (file.window() == nullptr || scratch) return false;
   const KeepErrno keep;
+  const NoCancellation whole;
   if (retry_wait != 0 && coarse_now() < retry_at) return false;
-  if (!digest.hold()) return false;  // soon there is room again
+  if (!digest.hold()) {
+    put_off_window();
+    return false;
+  }
+  until_held_ms = 0;
   const bool has_turned = turn_over();
   digest.begin_window(file.window(), limit, file.number_of_window());
   digest.release();

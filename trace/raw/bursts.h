@@ -106,7 +106,7 @@ struct RawNodePage {
   uint32_t magic;
   uint32_t version;  ///< kRawVersion
   RawSchedule schedule;
-  uint64_t budget;     ///< bytes of all records of the node; 0: there is only the profile
+  uint64_t budget;     ///< bytes of all files of the node; 0: there is only the profile
   uint64_t margin_ns;  ///< by which bursts begin earlier and end later than the schedule says
   RawClockPair begin;  ///< a moment on all clocks: the schedule's time is realtime_ns of it, plus
                        ///< the time that CLOCK_MONOTONIC has gone on since
@@ -120,7 +120,10 @@ struct RawNodePage {
   uint64_t thinned;    ///< bursts that were removed
   uint64_t refused;    ///< bytes that found no room although all was thinned that could be
   uint64_t thinning;   ///< since when a thread removes bursts, on CLOCK_MONOTONIC; 0: none does
-  uint64_t unused[6];
+  uint64_t constant;   ///< bytes of the files whose size does not depend on records: profiles and
+                       ///< states of logs. Of the budget, too
+  uint64_t disk_full;  ///< windows of the whole part that could not be written, so that it ended
+  uint64_t unused[4];
   RawBurst bursts[kRawBursts];
 };
 

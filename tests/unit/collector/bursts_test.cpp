@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,7 +81,8 @@ std::string described(const NodeFiles& node) {
   return text;
 }
 
-const std::map<std::string, std::string> kShortSlots = {{"CULPRIT_BUDGET", "2M"},
+/// Half of it is for files of constant size.
+const std::map<std::string, std::string> kShortSlots = {{"CULPRIT_BUDGET", "4M"},
                                                         {"CULPRIT_SLOT", "64"}};
 
 TEST(Bursts, ShortRunIsRecordedWhole) {
@@ -125,6 +127,43 @@ TEST(Bursts, LongRunKeepsItsBeginAndBurstsWithinTheBudget) {
     expect_no_gaps(log.records);
   }
   EXPECT_GE(complete + 1, node.bursts.size());
+}
+
+/// The whole part ends with the last window that could be written; nothing of it is missing, and
+/// the profile goes on.
+TEST(Bursts, AFullDiskEndsTheWholePart) {
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    constexpr unsigned kRecords = 100000;
+    uint64_t number = 0;
+    const auto record = [&] {
+      for (unsigned i = 0; i < kRecords; ++i) {
+        thread_log()->put(now(), trace::raw::mpi_send{.bytes = ++number});
+      }
+    };
+    record();
+    rlimit limit = {};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = 5 * trace::kRawWindow;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    record();
+    record();
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.process.dropped_records, 0u);
+  const NodeFiles node = read_node(experiment.folder());
+  EXPECT_GT(node.page.disk_full, 0u);
+  EXPECT_GT(run.process.whole_end, run.process.start_ticks);
+  EXPECT_EQ(run.process.whole_end, node.page.whole_end);
+  const std::vector<RawRecord> whole = records_of(run, 0);
+  expect_no_gaps(whole);
+  ASSERT_FALSE(whole.empty());
+  EXPECT_GT(whole.size(), 100000u);
+  EXPECT_LT(whole.size(), 300000u);
+  EXPECT_LE(whole.back().header.time, run.process.whole_end);
 }
 
 TEST(Bursts, BudgetOfZeroKeepsNoRecords) {
