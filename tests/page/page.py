@@ -150,6 +150,12 @@ def main():
         run(culprit, "analyze", os.path.join(place("trace"), "traces.otf2"), "-o", place("large"))
         run(os.path.join(build, "tests", "trace_generator"), "token_ring", place("ring"), "--ranks", "4", "--iterations", "600")
         run(culprit, "analyze", os.path.join(place("ring"), "traces.otf2"), "-o", place("turns"))
+        sizes = [place(f"size{n}") for n in range(2, 7)]
+        for n, size in enumerate(sizes, 2):
+            measure(culprit, size, *mpirun(n, example("hybrid_chain")))
+        run(culprit, "model", *sizes, "-o", place("models"))
+        for size in sizes:
+            shutil.rmtree(size)
         shutil.copytree(place("hybrid"), place("hostile"))
         rename_a_function(place("hostile"), "resolve_contacts", "<script>alert(1)</script>")
         rename_a_function(place("hostile"), "update_cells", "L" * 240)

@@ -403,6 +403,14 @@ check('nodes can be shown instead', (await text(arranged, 'main')).startsWith('N
 check('nothing went wrong with topologies', arranged.problems.length === 0, arranged.problems.join('; '));
 await arranged.close();
 
+// --- models ---
+const models = await open('models');
+check('a model is a curve through its runs', await models.locator('.curve polyline').count() === 1 && await models.locator('.curve circle').count() === 5
+  && await models.locator('.curve .interval').count() === 1);
+check('and a table of formulas', (await models.locator('main tbody tr').allInnerTexts()).length > 0
+  && models.problems.length === 0, models.problems.join('; '));
+await models.close();
+
 // --- the line ---
 const lined = await open('hybrid', '#view=source');
 check('lines of the source are known', (await text(lined, 'main h2')).includes('hybrid_chain.c'), await text(lined, 'main'));

@@ -10,6 +10,7 @@ import { Empty, useRun } from '../parts.jsx';
 import { Table } from '../table.jsx';
 
 const WIDTH = 760, HEIGHT = 300, LEFT = 70, FOOT = 30, STEPS = 80;
+const NAMES = { wall: 'run time', delay: 'waiting caused', critical: 'critical path' };
 /** A formula with a larger error, in percent, says little (report/verdict/model_words.h). */
 const LARGE_ERROR = 25;
 
@@ -73,10 +74,10 @@ export function Models() {
   const rows = Array.from({ length: m.rows }, (_, id) => {
     const callpath = m.callpath[id] < run.paths.length ? m.callpath[id] : null, figure = run.names[m.figure[id]];
     const doubt = m.error_pct[id] > LARGE_ERROR ? `error ${m.error_pct[id].toFixed(0)} %` : m.low[id] <= m.base[id] ? 'growth not certain' : '';
-    return { id, callpath, words: `${figure}${callpath === null ? '' : ` of ${run.code(callpath)}`}`, formula: run.names[m.formula[id]], base: m.base[id],
+    return { id, callpath, words: `${NAMES[figure] ?? figure}${callpath === null ? '' : ` of ${run.place(callpath)}`}`, formula: run.names[m.formula[id]], base: m.base[id],
              expected: m.expected[id], low: m.low[id], high: m.high[id], error: m.error_pct[id], doubt };
   });
-  const model = rows.find(({ id }) => id === chosen) ?? rows.find(({ words }) => words === 'wall') ?? rows[0];
+  const model = rows.find(({ id }) => id === chosen) ?? rows.find(({ words }) => words === NAMES.wall) ?? rows[0];
   const number = (id, head, title) => ({ id, head, title, number: true, value: (r) => r[id], cell: (r) => r[id].toPrecision(3) });
   return (
     <>
@@ -84,10 +85,10 @@ export function Models() {
         {parameters.map((each) => <option key={each.name}>{each.name}</option>)}</select></label></div>
       <Curve model={model} parameter={parameter} at={at} />
       <Table columns={[
-        { id: 'words', head: 'figure', wide: true, value: (r) => r.words, cell: (r) => <button class="sort" onClick={() => setChosen(r.id)}>{cut(r.words, 90)}</button> },
-        { id: 'formula', head: 'formula', cell: (r) => r.formula }, number('base', 'in the runs', 'where all parameters are largest'),
+        { id: 'words', head: 'figure', value: (r) => r.words, cell: (r) => <button class="sort" onClick={() => setChosen(r.id)}>{cut(r.words, 90)}</button> },
+        { id: 'formula', head: 'formula', cell: (r) => <span class="one-line">{r.formula}</span> }, number('base', 'in the runs', 'where all parameters are largest'),
         number('expected', 'expected', 'at the targets'), number('low', 'at least', 'with 95 %'), number('high', 'at most', 'with 95 %'),
-        { id: 'doubt', head: 'doubt', value: (r) => r.doubt, cell: (r) => r.doubt },
+        { id: 'doubt', head: 'doubt', value: (r) => r.doubt, cell: (r) => <span class="one-line">{r.doubt}</span> },
       ]} rows={rows} sorted="expected" most={40} rowKey={(r) => r.id} words={(r) => r.words} rowClass={(r) => (r.id === model.id ? 'selected' : '')} />
     </>
   );

@@ -98,6 +98,7 @@ function changeOf(wall, time) {
 }
 
 function facts(run, time) {
+  if (run.operation === 'model') return [counted(run.tables.inputs.rows, 'run'), run.facts.date.slice(0, 16).replace('T', ' ')].join(' · ');
   const processes = run.facts.mpi || run.ranks.length > 1 ? counted(run.ranks.length, 'rank') : 'one process';
   const length = run.isDifference ? changeOf(run.wall, time) : time(run.wall);
   const words = [processes, counted(run.locations.length, 'location'), length];
