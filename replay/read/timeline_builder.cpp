@@ -52,6 +52,7 @@ std::vector<RegionTraits> traits_of(const trace::Definitions& definitions) {
         .waits_for_mutex = waits_for_mutex(region),
         .openmp = openmp_region_of(region),
         .device = devices_untold ? device_call_of(region) : DeviceCall::none,
+        .waits_for_event = devices_untold && waits_for_device_event(region),
         .asking = asking_region_of(region),
     });
   }
@@ -94,6 +95,7 @@ void TimelineBuilder::enter(Time time, RegionId region) {
   }
   if (traits.openmp != OpenmpRegion::none) openmp_.enter(time, traits.openmp, path);
   if (traits.device != DeviceCall::none) enter_device_call(time, traits.device);
+  if (traits.waits_for_event) enter_event_wait(time);
 }
 
 void TimelineBuilder::enter_barrier(CallIndex call) {

@@ -38,10 +38,12 @@ struct RegionTraits {
   bool waits_for_mutex = false;
   OpenmpRegion openmp = OpenmpRegion::none;
   DeviceCall device = DeviceCall::none;  ///< where the archive does not tell in events
+  bool waits_for_event = false;          ///< of a device's queue; likewise
   AskingRegion asking;
 };
 std::vector<RegionTraits> traits_of(const trace::Definitions& definitions);
 DeviceCall device_call_of(const trace::Region& region);
+bool waits_for_device_event(const trace::Region& region);
 
 /// A path of this timeline's tree that stands for one of another location.
 struct Anchor {
@@ -88,6 +90,7 @@ class TimelineBuilder : public trace::EventSink {
   void unanswered(Time time, uint64_t whom);
   void loop_iterations(Time time, uint64_t iterations);
   void enter_device_call(Time time, DeviceCall call);
+  void enter_event_wait(Time time);
   void touch(Time time) {
     if (counts_.counting() && time > line_.last) counts_.spent_time_at(line_.tree, counted());
     if (line_.events++ == 0) begin_life(time);

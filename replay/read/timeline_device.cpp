@@ -57,6 +57,11 @@ DeviceCall device_call_of(const trace::Region& region) {
              : DeviceCall::none;
 }
 
+bool waits_for_device_event(const trace::Region& region) {
+  return trace::is_device_api(region.paradigm) &&
+         trace::is_device_call(region.name, trace::DeviceTrait::waits_for_event);
+}
+
 void TimelineBuilder::device_launch(Time time, const trace::DeviceLaunch& launch) {
   DeviceFacts& facts = line_.device;
   const auto first = static_cast<uint32_t>(facts.after.size());
@@ -87,6 +92,14 @@ void TimelineBuilder::enter_device_call(Time time, DeviceCall call) {
   device_launch(time, launch);
   if (call != DeviceCall::copy_out) return;
   wait.what = trace::DeviceWaitFor::operation;  // its own
+  device_wait(time, wait);
+}
+
+/// Which event it is is unknown (infer_waits.h).
+void TimelineBuilder::enter_event_wait(Time time) {
+  trace::DeviceWait wait;
+  wait.what = trace::DeviceWaitFor::operation;
+  wait.queue = trace::kNoDeviceQueue;
   device_wait(time, wait);
 }
 

@@ -322,6 +322,28 @@ TEST(JoinDevice, GuessesNothingWhereThereAreCallsThatItDoesNotKnow) {
   }
 }
 
+/// Which event a call waits for is not told. Of what it may have waited for, one operation ended
+/// when it returned; where none did, nothing is known.
+TEST(JoinDevice, TakesAWaitForAnEventForOneForTheOperationThatEndedThen) {
+  for (const char* name : {"hipEventSynchronize", "cudaEventSynchronize"}) {
+    Program program(2, false);
+    const RegionId event = program.add_call(name);
+    program.visit(50, 902, event);
+    program.visit(1600, 1603, event);  // was done already
+    program.visit(2000, 3000, event);
+    program.execute(1, 60, 900);
+    program.execute(1, 910, 2100);
+    program.execute(2, 60, 1500);
+    const auto run = read(program);
+    const auto& waits = run.at(LocationId(0)).device.waits;
+    ASSERT_EQ(waits.size(), 1u) << name;
+    EXPECT_EQ(waits[0].what, trace::DeviceWaitFor::operation);
+    EXPECT_EQ(waits[0].operation, run.at(LocationId(1)).device.operations[0].operation);
+    EXPECT_NE(waits[0].operation, OperationNumber::none);
+    EXPECT_EQ(lost(run, "device_waits_for_unknown_queues"), 1u) << name;
+  }
+}
+
 TEST(JoinDevice, GuessesNothingOfSeveralStreams) {
   Program program(2, false);
   program.visit(10, 11, kCall);
