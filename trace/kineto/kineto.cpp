@@ -196,13 +196,20 @@ std::string_view operation_of(std::string_view collective) {
   return collective;
 }
 
-/// A kernel that communicates is one of its group: those of other groups wait for others.
+/// A kernel that communicates is one of its group: those of other groups wait for others. "tp,
+/// ranks 0, 1" of PyTorch's description and "[0, 1]"; "group 3" of a group that has no description.
 std::string kernel_name(const KinetoEvent& event) {
   if (event.group.empty() && event.group_ranks.empty()) return event.name;
-  const std::string& group = event.group_meaning.empty() ? event.group : event.group_meaning;
-  return fmt::format("{} ({} of {}{}{})", event.name.substr(0, event.name.find('(')),
-                     operation_of(event.collective), group, event.group_ranks.empty() ? "" : " ",
-                     event.group_ranks.empty() ? event.group : event.group_ranks);
+  const bool described = !event.group_meaning.empty() && event.group_meaning != "undefined";
+  std::string group = described ? event.group_meaning : "group " + event.group;
+  std::string_view ranks = event.group_ranks;
+  if (ranks.starts_with('[')) ranks.remove_prefix(1);
+  if (ranks.ends_with(']')) ranks.remove_suffix(1);
+  // Of many ranks only some are listed, which several groups may have in common.
+  if (described && ranks.find("...") != ranks.npos) group += fmt::format(", group {}", event.group);
+  if (!ranks.empty()) group += fmt::format(", ranks {}", ranks);
+  return fmt::format("{} ({} of {})", event.name.substr(0, event.name.find('(')),
+                     operation_of(event.collective), group);
 }
 
 RegionId RankReader::region_of_operation(const KinetoEvent& event, Category category,

@@ -119,6 +119,21 @@ TEST(Kineto, RecordsTellForWhichStreamOrEventACallWaits) {
   EXPECT_TRUE(has("13000 device_wait 2 4294967295 0 -1"));
 }
 
+TEST(Kineto, KernelsThatCommunicateAreOfTheirGroup) {
+  const auto name = [](std::string_view more) {
+    KinetoText text = small();
+    text.operation("kernel", "ncclDevKernel_Generic(ncclDevComm*)", 20, 60, 70, 9, more);
+    return open(text.text()).lines("stream 20 of device 0").at(0);
+  };
+  EXPECT_EQ(name(R"("Collective name": "_allgather_base", "Process Group Name": "3", )"
+                 R"("Process Group Description": "tp", "Process Group Ranks": "[0, 1]")"),
+            "50000 enter ncclDevKernel_Generic (AllGather of tp, ranks 0, 1)");
+  EXPECT_EQ(name(R"("Collective name": "allreduce", "Process Group Name": "3", )"
+                 R"("Process Group Ranks": "[0, 1, ..., 9]")"),
+            "50000 enter ncclDevKernel_Generic (AllReduce of group 3, ranks 0, 1, ..., 9)");
+  EXPECT_EQ(name(R"("bytes": 4)"), "50000 enter ncclDevKernel_Generic(ncclDevComm*)");
+}
+
 TEST(Kineto, TimesAreExact) {
   EXPECT_EQ(nanos_of_micros("1684789123456789.123"), 1684789123456789123);
   EXPECT_EQ(nanos_of_micros("12"), 12000);
