@@ -98,7 +98,7 @@ Result<blame::Findings> analyze_long_run(const fs::path& experiment, const Exper
       run.whole_s = window.end_s;
     } else {
       run.windows.push_back({static_cast<uint32_t>(window.number), window.begin_s,
-                             window.counted_from_s, window.end_s, std::move(each.findings)});
+                             window.counted_from_s, window.end_s, std::move(each.findings), true});
     }
   }
   return blame::join_bursts(std::move(run), options.threads);

@@ -17,6 +17,7 @@ struct TracedWindow {
   uint32_t number = 0;
   double begin_s = 0, counted_from_s = 0, end_s = 0;
   Findings findings;
+  bool is_cut = false;  ///< what crosses its edges is left out of its records
 };
 
 struct BurstRun {

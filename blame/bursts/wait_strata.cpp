@@ -6,6 +6,8 @@
 
 #include "blame/bursts/wait_strata.h"
 
+#include <algorithm>
+
 #include "blame/judge/causes.h"
 
 namespace culprit::blame {
@@ -30,6 +32,16 @@ void add(Stratum& stratum, size_t window, double time_s) {
   } else {
     stratum.whole_s += time_s;
   }
+}
+
+/// A window's part of calls whose waits are known there. What a call waits for that crosses an edge
+/// is left out, since its other side is not in the window: with calls of length L, in a window of
+/// length T, that is about L / T of their time, half of it at each edge.
+double known_part(const FoundProfile& row, double window_s) {
+  constexpr double kLeast = 0.5;
+  if (!(window_s > 0)) return 1;
+  const double call_s = row.time_s / static_cast<double>(std::max<uint64_t>(row.visits, 1));
+  return std::max(kLeast, 1 - call_s / window_s);
 }
 
 }  // namespace
@@ -73,9 +85,12 @@ std::vector<bool> WaitStrata::paths_that_wait() const {
 void WaitStrata::add_calls(std::vector<Stratum>& all) {
   const std::vector<bool> waits = paths_that_wait();
   visit_parts(run_, [&](size_t window, const Findings& findings, double sign) {
+    const bool is_cut = window < run_.parts.windows.size() && run_.parts.windows[window].is_cut;
     for (const FoundProfile& row : findings.profile) {
       if (!row.callpath.valid() || !waits[row.callpath.index()]) continue;
-      add(all[take({row.callpath, run_.rank(row.location)}, all)], window, sign * row.time_s);
+      const double part = is_cut ? known_part(row, findings.run.wall_s) : 1;
+      add(all[take({row.callpath, run_.rank(row.location)}, all)], window,
+          sign * part * row.time_s);
     }
   });
 }

@@ -188,8 +188,8 @@ class Truth {
         assemble::prepare_window(assemble::test::cut_window(run_, number, span), raw_, options_);
     if (!part) return {};
     const assemble::WindowSpan found = assemble::span_of(**part);
-    return {static_cast<uint32_t>(number), found.begin.seconds(), found.begin.seconds(),
-            found.end.seconds(), analyze(std::move(*part))};
+    return {static_cast<uint32_t>(number), found.begin.seconds(),     found.begin.seconds(),
+            found.end.seconds(),           analyze(std::move(*part)), true};
   }
 
   /// What an estimate is about; causes are named by their functions.
