@@ -48,21 +48,6 @@ class TileSums {
   std::array<std::map<CallPathId, double>, kTiles> sums_;
 };
 
-/// Sleep that culprit saw is no work.
-Tile tile_of_work(trace::Pseudo kind) {
-  switch (kind) {
-    case trace::Pseudo::io_in:
-      return Tile::io;
-    case trace::Pseudo::blocked_in:
-    case trace::Pseudo::blocked_unknown:
-      return Tile::blocked;
-    case trace::Pseudo::spinning:
-      return Tile::spinning;
-    default:
-      return tile_of(PathKind::work);
-  }
-}
-
 /// By CallPathId: the class of time without waiting.
 std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& kinds) {
   std::vector<Tile> tiles(kinds.size());
@@ -70,7 +55,7 @@ std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& 
     tiles[i] = tile_of(kinds[i]);
     const RegionId region = run.callpaths[CallPathId(i)].region;
     if (kinds[i] != PathKind::work || !region.valid()) continue;
-    tiles[i] = tile_of_work(trace::pseudo_of(run.regions[region.index()].name));
+    tiles[i] = tile_of_own_code(trace::pseudo_of(run.regions[region.index()].name));
   }
   return tiles;
 }

@@ -10,7 +10,6 @@
 #include "blame/profile/start_up.h"
 #include "replay/ranks/exchange.h"
 #include "trace/mpi_calls.h"
-#include "trace/pseudo_regions.h"
 
 namespace culprit::blame {
 
@@ -79,21 +78,27 @@ std::vector<PathKind> path_kinds(const replay::Run& run) {
   return kinds;
 }
 
+Tile tile_of_own_code(trace::Pseudo kind) {
+  switch (kind) {
+    case trace::Pseudo::io_in:
+      return Tile::io;
+    case trace::Pseudo::blocked_in:
+    case trace::Pseudo::blocked_unknown:
+      return Tile::blocked;
+    case trace::Pseudo::spinning:
+      return Tile::spinning;
+    default:
+      return Tile::useful;
+  }
+}
+
 std::vector<bool> idle_in_own_code(const replay::Run& run, const std::vector<PathKind>& kinds) {
   std::vector<bool> idle(kinds.size());
   for (size_t i = 0; i < idle.size(); ++i) {
     const RegionId region = run.callpaths[CallPathId(i)].region;
     if (kinds[i] != PathKind::work || !region.valid()) continue;
-    switch (trace::pseudo_of(run.regions[region.index()].name)) {
-      case trace::Pseudo::io_in:
-      case trace::Pseudo::blocked_in:
-      case trace::Pseudo::blocked_unknown:
-      case trace::Pseudo::spinning:
-        idle[i] = true;
-        break;
-      default:
-        break;
-    }
+    const trace::Pseudo pseudo = trace::pseudo_of(run.regions[region.index()].name);
+    idle[i] = tile_of_own_code(pseudo) != Tile::useful;
   }
   return idle;
 }

@@ -7,8 +7,10 @@
 
 #include <vector>
 
+#include "blame/findings/findings.h"
 #include "replay/model/run.h"
 #include "replay/model/wait_patterns.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::blame {
 
@@ -26,8 +28,11 @@ enum class PathKind : uint8_t {
 /// By CallPathId.
 std::vector<PathKind> path_kinds(const replay::Run& run);
 
-/// Returns for each call path of kind `work` whether a thread there is known to do none: it reads
-/// or writes a file, sleeps in a call of the system, or spins.
+/// The class of time in the program's own code, of what is no function there: sleep that was seen
+/// is no work.
+Tile tile_of_own_code(trace::Pseudo kind);
+
+/// Returns for each call path of kind `work` whether a thread there is known to do none.
 std::vector<bool> idle_in_own_code(const replay::Run& run, const std::vector<PathKind>& kinds);
 
 /// Returns for each call path whether it lies in a parallel region.

@@ -28,7 +28,7 @@ using blame::Proportion;
 
 constexpr size_t kMostRows = 5;
 constexpr size_t kMostFunctions = 3;
-constexpr double kWorthARow = 0.1;         ///< of the first row; smaller ones are only counted
+constexpr double kWorthARow = 0.1;         ///< of the first row; smaller ones are left out
 constexpr double kFunctionMatters = 0.05;  ///< of the whole
 
 /// "  0.30 s  28 %  resolve_contacts (hybrid_chain.c:26) on rank 0 thread 1, halved".
