@@ -3,10 +3,13 @@
 
 #include "assemble/open_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "assemble/bursts/burst_files.h"
 #include "assemble/opening.h"
 #include "assemble/raw/process.h"
 
@@ -22,6 +25,13 @@ Result<OpenProfile> open_profile(const std::filesystem::path& experiment, unsign
   const bool keeps = what == Keep::names_and_facts;
   opened.facts = settle_facts(experiment, *run.value(), keeps, opened.kept);
   if (keeps && opened.kept) opened.kept = keep_names(experiment, *run.value());
+  for (const NodeBursts& node : read_pages(records_of(experiment))) {
+    if (node.page.disk_full == 0) continue;
+    opened.facts.notes.push_back(fmt::format(
+        "The disk of {} was full. What came from then on is in the profile, and in windows as far "
+        "as there was room again; names that were new then may be missing.",
+        node.node.substr(0, node.node.rfind('.'))));
+  }
   // Facts that were noted before know nothing of the profile.
   for (const std::string& note : run.value()->facts.notes) {
     std::vector<std::string>& notes = opened.facts.notes;

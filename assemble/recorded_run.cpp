@@ -66,8 +66,9 @@ void take_window(RecordedRun& run, WindowRecords&& window, unsigned threads) {
   }
 }
 
-void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
-  run.folders = read_raw(raw, run.facts.losses, threads);
+void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads,
+                     LogsWithout empty = LogsWithout::left_out) {
+  run.folders = read_raw(raw, run.facts.losses, threads, empty);
   run.processes = arrange_processes(run.folders, run.facts.losses, run.facts.notes);
   run.accounts = survey_threads(run.folders, threads);
   for (const ProcessAccount& account : run.accounts) run.facts.records += account.survey.records;
@@ -524,7 +525,7 @@ Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
   auto made = std::make_unique<RecordedRun>();
   RecordedRun& run = *made;
   const unsigned threads = thread_count(options.threads);
-  read_and_survey(run, raw, threads);
+  read_and_survey(run, raw, threads, LogsWithout::kept);
   add_profiled_addresses(run, threads);
   if (auto done = prepare_facts(run, raw, options, threads); !done) return done.error();
   profile = name_profile({run.folders, run.lanes, run.code, *run.clock, run.regions}, threads);

@@ -5,6 +5,8 @@
 // there on the same code makes findings of them.
 #include "blame/from_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -265,8 +267,15 @@ void add_blame(const trace::Profile& profile, const replay::Run& run,
   Identities& sums = found.identities;
   for (LocationId id : run.locations) {
     for (const ProfileEntry& row : profile.lines[id.index()].rows) {
+      const CallPathId path = places[row.path.index()];
+      if (row.lock_blame > Duration::zero()) {
+        const Pattern kind = pattern_at(run.regions[run.callpaths[path].region.index()]);
+        const CallPathId unknown;
+        found.lock_blame.push_back({std::string(replay::text(kind).id), id, path, unknown, unknown,
+                                    row.visits, row.lock_blame.seconds()});
+      }
       if (row.blame <= Duration::zero()) continue;
-      found.idle_blame.push_back({places[row.path.index()], id, row.blame.seconds()});
+      found.idle_blame.push_back({path, id, row.blame.seconds()});
       sums.idle_blame_s += row.blame.seconds();
     }
   }
@@ -275,6 +284,13 @@ void add_blame(const trace::Profile& profile, const replay::Run& run,
     sums.idle_nobody_s += row.time.seconds();
   }
   sums.idle_s = sums.idle_blame_s + sums.idle_nobody_s;
+  constexpr double kMatters = 0.01;
+  const double rest_s = profile.not_shared.seconds();
+  if (rest_s <= kMatters * sums.idle_s) return;
+  found.run.notes.push_back(fmt::format(
+      "{:.1f} s in which threads were idle are not shared among those that worked meanwhile: the "
+      "program was killed, or its threads did more at once than could be followed.",
+      rest_s));
 }
 
 constexpr std::string_view kWhatIsMissing =

@@ -45,7 +45,8 @@ Result<std::vector<AnalyzedWindow>> analyze_windows(const fs::path& experiment,
   for (uint64_t number = 0; number < run.windows(); ++number) {
     auto opened = run.open(number, keep);
     if (!opened) {
-      kLog.warning("{}", opened.error().sentence);
+      // Of a run with a small budget there may be no whole part, as a note says later on.
+      if (number > 0) kLog.warning("{}", opened.error().sentence);
       continue;
     }
     const trace::Source& source = *opened->records.source;

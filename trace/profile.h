@@ -30,11 +30,12 @@ struct ProfileEntry {
   Duration waiting;   ///< the part of it in which the thread is known to have waited for others
   Duration observed;  ///< the part that is known without samples
   uint64_t samples = 0;
-  uint64_t bytes = 0;  ///< sent and received by calls of MPI
-  Duration longest;    ///< visit
-  Duration blame;      ///< idle time of other threads of the process while this was executed
-  Duration system;     ///< CPU time in the kernel
-  Duration faulting;   ///< the part of it that page faults took
+  uint64_t bytes = 0;   ///< sent and received by calls of MPI
+  Duration longest;     ///< visit
+  Duration blame;       ///< idle time of other threads of the process while this was executed
+  Duration lock_blame;  ///< waiting of other threads for a lock that was acquired here
+  Duration system;      ///< CPU time in the kernel
+  Duration faulting;    ///< the part of it that page faults took
   uint64_t page_faults = 0;
 };
 
@@ -85,8 +86,9 @@ struct Profile {
   std::vector<ProfileLine> lines;    ///< by LocationId
   uint64_t joined_rows =
       0;                   ///< of lines, whose figures are their callers' now: there were too many
-  bool has_blame = false;  ///< idle time was shifted to those that worked
+  bool has_blame = false;  ///< idle time was shifted to those that worked, or waits to holders
   std::vector<ProfileNobody> nobody;  ///< the rest of it
+  Duration not_shared;                ///< idle time that is in neither
 };
 
 }  // namespace culprit::trace

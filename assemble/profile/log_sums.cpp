@@ -262,9 +262,9 @@ class LogReader {
     to.waits += row.waits;
     to.longest = std::max(to.longest, uint64_t{row.longest});
     if (row.kind == ProfileKind::mpi_call) to.bytes += row.amount;
-    const bool has_body =
-        row.kind == ProfileKind::mutex && paths_.parent_of(place.body) == place.path;
-    if (has_body) sums_.line.at(place.body).visits += row.visits;
+    if (row.kind == ProfileKind::mutex) to.lock_blame += row.blame;
+    if (row.kind != ProfileKind::mutex || paths_.parent_of(place.body) != place.path) return;
+    sums_.line.at(place.body).visits += row.visits;
   }
 
   RowPlaces& rows_;

@@ -27,8 +27,9 @@ struct PathTicks {
   uint64_t samples = 0;
   uint64_t visits = 0;
   uint64_t bytes = 0;
-  uint64_t blame = 0;    ///< in the units of a row
-  uint64_t longest = 0;  ///< likewise
+  uint64_t blame = 0;       ///< in the units of a row
+  uint64_t lock_blame = 0;  ///< likewise
+  uint64_t longest = 0;     ///< likewise
   uint64_t system_ns = 0;
   uint64_t fault_ns = 0;  ///< part of it
   uint64_t faults = 0;

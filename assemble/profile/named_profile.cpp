@@ -62,6 +62,10 @@ struct HashedRow {
   trace::ProfileEntry row;
 };
 
+bool has_blame(const HashedRow& row) {
+  return row.row.blame + row.row.lock_blame > Duration::zero();
+}
+
 Sampling sampling_of(const ProfiledRun& run, size_t folder, const trace::ProfileLog& head) {
   const uint32_t hz = run.folders[folder].process.sampling_hz;
   const double ns_per_tick = run.clock.ns_per_tick(folder);
@@ -117,8 +121,11 @@ trace::ProfileEntry row_of(const PathTicks& from, Duration time, double ns_per_t
   row.samples = from.samples;
   row.bytes = from.bytes;
   row.longest = ticks(from.longest << trace::kProfileLongestShift);
-  row.blame =
-      scaled(static_cast<double>(from.blame) / (1u << trace::kProfileBlameShift), ns_per_tick);
+  const auto blame = [&](uint64_t units) {
+    return scaled(static_cast<double>(units) / (1u << trace::kProfileBlameShift), ns_per_tick);
+  };
+  row.blame = blame(from.blame);
+  row.lock_blame = blame(from.lock_blame);
   row.system = Duration::from_nanos(static_cast<int64_t>(from.system_ns));
   row.faulting = Duration::from_nanos(static_cast<int64_t>(from.fault_ns));
   row.page_faults = from.faults;
@@ -176,7 +183,7 @@ FoldedProcess with_blame(const RawProcessFolder& raw) {
 
 /// Why nobody worked; the runtime's own share, while it handed out tasks, counts as another reason.
 void add_nobody(const fold::CrewSums& idle, LocationId first, double ns_per_tick,
-                std::vector<trace::ProfileNobody>& to) {
+                trace::Profile& to) {
   using Reason = trace::ProfileNobody::Reason;
   for (size_t i = 0; i < fold::kNobodies; ++i) {
     double ticks = static_cast<double>(idle.nobody_ticks[i]);
@@ -184,8 +191,10 @@ void add_nobody(const fold::CrewSums& idle, LocationId first, double ns_per_tick
     if (reason == Reason::other) {
       ticks += std::ldexp(static_cast<double>(idle.handed), -int{fold::kPotentialShift});
     }
-    if (ticks > 0) to.push_back({first, reason, scaled(ticks, ns_per_tick)});
+    if (ticks > 0) to.nobody.push_back({first, reason, scaled(ticks, ns_per_tick)});
   }
+  const fold::Wide gap = idle.gap() >> fold::kPotentialShift;
+  if (gap < idle.idle_ticks) to.not_shared += scaled(static_cast<double>(gap), ns_per_tick);
 }
 
 void add_figures(std::span<const PathTicks> sums, double s_per_tick, PlacedProcess& process) {
@@ -207,6 +216,7 @@ void add_to_caller(const PathTicks& from, PathTicks& to) {
   to.samples += from.samples;
   to.bytes += from.bytes;
   to.blame += from.blame;
+  to.lock_blame += from.lock_blame;
   to.system_ns += from.system_ns;
   to.fault_ns += from.fault_ns;
   to.faults += from.faults;
@@ -262,11 +272,10 @@ class Namer {
       const Lane& first = run_.lanes[lanes_of_[process.folder].front()];
       spreads_.add_rank(static_cast<uint32_t>(first.process.index()), process.figures);
       add_nobody(process.idle, process.logs.front().location,
-                 run_.clock.ns_per_tick(process.folder), profile_.nobody);
+                 run_.clock.ns_per_tick(process.folder), profile_);
       for (const PlacedLog& log : process.logs) {
-        profile_.has_blame |=
-            std::any_of(rows_[log.location.index()].begin(), rows_[log.location.index()].end(),
-                        [](const HashedRow& row) { return row.row.blame > Duration::zero(); });
+        const std::vector<HashedRow>& rows = rows_[log.location.index()];
+        profile_.has_blame |= std::any_of(rows.begin(), rows.end(), has_blame);
       }
     }
   }

@@ -118,9 +118,9 @@ RecordBounds bounds_of(const RawProcess& process, uint64_t newest) {
   return bounds;
 }
 
-void add_log(RawLog log, RawProcessFolder& folder) {
+void add_log(RawLog log, LogsWithout empty, RawProcessFolder& folder) {
   const RawKind first = first_kind(log);
-  if (first == RawKind::none) return;
+  if (first == RawKind::none && empty == LogsWithout::left_out) return;
   const trace::RawGroup group = trace::facts_of(first).group;
   auto& logs = group == trace::RawGroup::device_log  ? folder.device_logs
                : group == trace::RawGroup::watch_log ? folder.watch_logs
@@ -135,7 +135,7 @@ void count_damage(const LogDamage& damage, uint64_t missing, Losses& losses) {
 }
 
 /// Takes the logs of its folder from `jobs`, and counts their damage.
-void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
+void take_logs(RawProcessFolder& folder, std::span<Job> jobs, LogsWithout empty, Losses& losses) {
   uint64_t newest = 0;
   const bool sound = std::all_of(jobs.begin(), jobs.end(),
                                  [](const Job& job) { return !job.log || job.log->is_sound(); });
@@ -146,14 +146,15 @@ void take_logs(RawProcessFolder& folder, std::span<Job> jobs, Losses& losses) {
   LogDamage damage;
   uint64_t there = 0;
   for (Job& job : jobs) {
-    // Records that a thread could not write at all are among the dropped ones.
-    if (job.log || folder.process.dropped_records > 0) ++there;
+    // Records that a thread could not write at all are among the dropped ones, and a thread that
+    // began behind the whole part of a run has none.
+    if (job.log || folder.process.dropped_records > 0 || folder.process.whole_end != 0) ++there;
     if (!job.log) continue;
     job.log->salvage(bounds);
     damage.windows += job.log->damage().windows;
     damage.cut += job.log->damage().cut;
     damage.refused += job.log->damage().refused;
-    add_log(std::move(*job.log), folder);
+    add_log(std::move(*job.log), empty, folder);
   }
   count_damage(damage, folder.process.logs - std::min(folder.process.logs, there), losses);
 }
@@ -271,7 +272,8 @@ void RawLog::leave_out(const RawRecord& record) {
   std::memcpy(kind, &kNothing, sizeof kNothing);
 }
 
-std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads) {
+std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads,
+                                       LogsWithout empty) {
   std::vector<RawProcessFolder> folders;
   for (const std::string& name : raw.list()) {
     if (!(raw / name).is_folder() || name == trace::kRawBurstsFolder) continue;
@@ -303,7 +305,7 @@ std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, u
   });
   size_t begin = 0;
   for (size_t i = 0; i < folders.size(); begin = ends[i++]) {
-    take_logs(folders[i], std::span(jobs).subspan(begin, ends[i] - begin), losses);
+    take_logs(folders[i], std::span(jobs).subspan(begin, ends[i] - begin), empty, losses);
   }
   return folders;
 }

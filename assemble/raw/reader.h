@@ -181,15 +181,18 @@ int words_of(trace::RawKind kind);
 struct RawProcessFolder {
   GuardedPath folder;
   trace::RawProcess process{};
-  std::vector<RawLog> logs;         ///< by thread number; empty logs are left out
+  std::vector<RawLog> logs;         ///< by thread number
   std::vector<RawLog> device_logs;  ///< logs of no thread: activity of devices
   std::vector<RawLog> watch_logs;   ///< logs of no thread: where threads were seen to sleep
   std::vector<GuardedPath> maps;    ///< the most complete first
 };
 
+/// Logs of which no record is there. Of those of long runs there may be a profile.
+enum class LogsWithout : uint8_t { left_out, kept };
+
 /// The processes under `raw`, in order of their start; checked on `threads` threads (0: all cores).
 /// Unreadable parts are counted and left out.
-std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses,
-                                       unsigned threads = 1);
+std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads = 1,
+                                       LogsWithout empty = LogsWithout::left_out);
 
 }  // namespace culprit::assemble

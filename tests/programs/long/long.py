@@ -111,6 +111,26 @@ def windows(place):
     check(refused.returncode != 0 and refused.stderr, "a window of what has none")
 
 
+def clock_jumps(place):
+    """Somebody sets the date of one of two nodes while the program runs: windows stay at the same
+    moments on both, since only their first look at the date counts."""
+    preload = f'export LD_PRELOAD="{place.program("skewed_clock.so")}:$LD_PRELOAD"; exec "$@"'
+    jumping = ('if test $OMPI_COMM_WORLD_RANK = 1; then export SKEW_HOST=jumping SKEW_JUMP_MS=60000; fi; '
+               f"{preload}")
+    experiment = place.experiment()
+    done = execute([place.culprit, "run", "-o", experiment, "--",
+                    *mpirun(2, "sh", "-c", jumping, "sh", place.program("steady"), "3")],
+                   environment={**SLOTS, "CULPRIT_BUDGET": str(2 * BUDGET)})
+    check(done.returncode == 0, f"status {done.returncode}: {done.stderr}")
+    kept = Kept(experiment)
+    check(len(kept.nodes) == 2, f"nodes: {kept.nodes}")
+    slots = [{int(file.name) for file in node.iterdir() if file.name != "page"} for node in kept.nodes]
+    both = slots[0] & slots[1]
+    check(len(both) >= 2, f"windows at different moments: {slots}")
+    check(abs(max(slots[0]) - max(slots[1])) < 60000 / int(SLOTS["CULPRIT_SLOT"]) / 2, f"slots that jumped: {slots}")
+    check(not harness.Report(place, experiment).data["identities"]["violations"], "sums do not add up")
+
+
 TESTS = {
     "bursts": traced_in_bursts,
     "windows": windows,
@@ -118,6 +138,7 @@ TESTS = {
     **{how: lambda place, how=how: ends(place, how) for how in ("abort", "exit", "fork")},
     "ranks": ranks,
     "rank_dies": rank_dies,
+    "clock_jumps": clock_jumps,
 }
 
 if __name__ == "__main__":

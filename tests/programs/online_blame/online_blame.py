@@ -18,6 +18,7 @@ from harness import Report, check, succeed
 SHARE = 0.02
 LOCK_SHARE = 0.05  # waits for locks; of gcc's runtime, which is seen from outside, up to 4.2 % were missing
 SLACK_S = 0.001
+NS = 1e-9
 CUTS = 50
 
 # Cases of openmp_waits.c, but for tasks that depend on others: that one is ready, and the runtime alone
@@ -86,6 +87,50 @@ def run_waits(place, ways):
     check(substantial >= compared // 2, f"in {substantial} of {compared} runs only, a thread was idle or waited for a lock")
 
 
+def compare_kept(what, place, experiment):
+    """What came about in the program is what the records come to afterwards."""
+    after = online(place, experiment, CUTS)[0]
+    check(not Report(place, experiment).data["windows"], f"{what}: not all records were kept")
+    profile = next(iter(pathlib.Path(experiment).glob("raw/*/profile")), None)
+    check(profile is not None, f"{what}: too few records for a profile")
+    tool = place.build / "tests" / "culprit-online-blame"
+    kept = json.loads(subprocess.run([tool, "kept", profile], capture_output=True, text=True, check=True).stdout)
+    idle = after["idle_s"]
+    near = SHARE * idle + SLACK_S
+    nobody = sum(value for name, value in after.items() if name.startswith("nobody_"))
+    for name, own, other in (("idle", kept["idle"] * NS, idle), ("nobody", kept["nobody"] * NS, nobody),
+                             ("handed", kept["handed"] * NS, after["handed_s"])):
+        check(abs(own - other) <= near, f"{what}: {name} is {own:.4f} s in the program, {other:.4f} s afterwards")
+    parts = kept["earned"] + kept["handed"] + kept["nobody"] + kept["open"]
+    check(abs(parts - kept["idle"]) <= 1e-6 * kept["idle"] + 1, f"{what}: the sums do not close")
+    earned = sum(thread["earned"] for thread in kept["threads"])
+    check(abs(earned - kept["earned"]) <= 1e-6 * earned + 1, f"{what}: rows have other blame than the sums say")
+    blame = {thread["log"]: thread["earned_s"] for thread in after["threads"]}
+    for thread in kept["threads"]:
+        own, other = thread["earned"] * NS, blame[thread["log"]]
+        check(abs(own - other) <= near, f"{what}: log {thread['log']} earned {own:.4f} s, afterwards {other:.4f} s")
+    check(kept["lost"] == 0, f"{what}: {kept['lost']} changes were lost")
+    return kept
+
+
+def run_kept(place):
+    """In the program itself, of which all records are there as well."""
+    compared = 0
+    for compiler, kinds in (("gcc", ("barriers", "critical")), ("clang", ("serial", "tasks"))):
+        for kind in kinds:
+            try:
+                program = place.program("kinds" + (".clang" if compiler == "clang" else ""))
+            except harness.Skip:
+                continue
+            experiment = place.experiment(f"{kind}.{compiler}")
+            succeed([place.culprit, "run", "--budget", "8M", "-o", experiment, "--", program, kind, "4000"],
+                    environment={"OMP_WAIT_POLICY": "passive", "CULPRIT_CLOCK": "monotonic"})
+            compare_kept(f"{kind} by {compiler}", place, experiment)
+            compared += 1
+    if compared == 0:
+        raise harness.Skip("kinds was not built")
+
+
 def run_overfull(place):
     """Twice as many threads as there may be cores, in two processes: many wake up late."""
     experiment = place.experiment("overfull")
@@ -100,4 +145,5 @@ if __name__ == "__main__":
         "tasks": lambda place: run_waits(place, TASKS),
         "teams": lambda place: run_waits(place, TEAMS),
         "overfull": run_overfull,
+        "kept": run_kept,
     }))

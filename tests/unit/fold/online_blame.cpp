@@ -5,14 +5,20 @@
 // that compare it with the replay's: prints one JSON object a process.
 //
 //     culprit-online-blame EXPERIMENT [CUTS]     CUTS: merge in so many parts, not at once
+//     culprit-online-blame kept PROFILE          what came about in the program: sums of its file
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "fold/potential/change_reader.h"
 #include "fold/potential/cut.h"
 #include "tests/unit/collector/raw_files.h"
+#include "trace/raw/profile.h"
 
 namespace {
 
@@ -101,10 +107,46 @@ void print(const tests::RawRun& run, uint64_t cuts) {
   std::printf("]}\n");
 }
 
+/// In ticks.
+void print_kept(const char* path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
+  constexpr double kUnit = 1u << trace::kProfileBlameShift;
+  trace::ProfileFile file;
+  if (bytes.size() < trace::kProfilePage) return;
+  std::memcpy(&file, bytes.data(), sizeof file);
+  const trace::ProfileBlame& blame = file.blame;
+  uint64_t nobody = 0;
+  for (uint64_t ticks : blame.nobody) nobody += ticks;
+  std::printf("{\"idle\":%.0f,\"earned\":%.3f,\"handed\":%.3f,\"nobody\":%.0f,\"open\":%.3f,",
+              static_cast<double>(blame.idle), static_cast<double>(blame.earned) / kUnit,
+              static_cast<double>(blame.handed) / kUnit, static_cast<double>(nobody),
+              static_cast<double>(blame.open) / kUnit);
+  std::printf("\"kept_out\":%.0f,\"lost\":%.0f,\"threads\":[", static_cast<double>(blame.kept_out),
+              static_cast<double>(blame.lost));
+  const char* separator = "";
+  for (size_t at = trace::kProfilePage; at + sizeof(trace::ProfileLog) <= bytes.size();) {
+    const auto& log = *reinterpret_cast<const trace::ProfileLog*>(bytes.data() + at);
+    if (log.magic != trace::kProfileMagic) break;
+    double stretches = 0, mutexes = 0;
+    for (uint32_t i = 0; i < log.row_count; ++i) {
+      const trace::ProfileRow& row = trace::rows_of(log)[i];
+      (row.kind == trace::ProfileKind::mutex ? mutexes : stretches) +=
+          static_cast<double>(row.blame) / kUnit;
+    }
+    std::printf("%s{\"log\":%u,\"earned\":%.3f,\"locks\":%.3f}", separator, log.log, stretches,
+                mutexes);
+    separator = ",";
+    at += log.bytes;
+  }
+  std::printf("]}\n");
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   if (count < 2) return 2;
+  if (count == 3 && std::string_view(words[1]) == "kept") return print_kept(words[2]), 0;
   const uint64_t cuts = count > 2 ? std::strtoull(words[2], nullptr, 10) : 1;
   for (const tests::RawRun& run : tests::read_raw(words[1])) print(run, cuts);
 }
