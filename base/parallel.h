@@ -39,7 +39,7 @@ std::vector<std::thread> start_threads(size_t wanted, const Run& run) {
   try {
     started.reserve(wanted);
     while (started.size() < wanted) started.emplace_back(run);
-  } catch (const std::exception&) {  // std::system_error, or no memory to tell of it
+  } catch (const std::exception&) {  // std::system_error, or no memory to report it
     const size_t unstarted = wanted - started.size();
     size_t most = parallel_detail::most_unstarted.load();
     while (most < unstarted &&

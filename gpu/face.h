@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The face between what knows a device runtime (a backend: gpu/opencl, gpu/cuda) and what keeps its
-// records. A backend tells of devices, queues, operations and clocks, in any order and from any
-// thread, and of the host's calls on the thread that makes them. Host and device sides of an
-// operation meet only in the assembler, by its number: so it does not matter which is told first,
-// and late records lose nothing. Times of operations are nanoseconds of the device's own clock;
-// pairs with our ticks, told now and then, let the assembler put them on our axis.
+// records. A backend reports devices, queues, operations and clocks, in any order and from any
+// thread, and the host's calls on the thread that makes them. The host's and the device's part of
+// an operation meet only in the assembler, by its number: either may be reported first, and late
+// records lose nothing. Times of operations are nanoseconds of the device's own clock; now and then
+// a backend pairs it with our ticks, so that the assembler can convert them.
 //
 // A backend and this part make a shared object of their own, which the device runtime itself opens
 // (an OpenCL layer, CUDA's injection): in processes without one nothing of it is there.
@@ -87,7 +87,7 @@ struct Point {
   QueueNumber queue = QueueNumber::none;
   DeviceNumber device{};  ///< of host_waits_for_device
   uint64_t event = 0;
-  uint64_t event_sync = 0;  ///< the same for a recording and those who wait for it; 0: not told
+  uint64_t event_sync = 0;  ///< the same for a recording and those who wait for it; 0: unknown
 };
 void point_passed(const Point&);
 /// Time that the runtime itself took on the host, in nanoseconds of the device's clock; in the call

@@ -148,7 +148,7 @@ struct Grid {
   std::string name;
   CommId comm;
   std::vector<GridDimension> dimensions;
-  std::vector<GridPlace> places;  ///< of the processes that told theirs
+  std::vector<GridPlace> places;  ///< of the processes that gave theirs
 };
 /// Whether the place is one of the grid.
 inline bool contains(const Grid& grid, const GridPlace& place) {
@@ -169,7 +169,7 @@ struct GraphPlace {
 struct Graph {
   std::string name;
   CommId comm;
-  std::vector<GraphPlace> places;  ///< of the processes that told theirs
+  std::vector<GraphPlace> places;  ///< of the processes that gave theirs
 };
 
 struct Definitions {

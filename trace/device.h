@@ -19,7 +19,7 @@ enum class DeviceOpKind : uint8_t {
   migrate = 4,  ///< pages move on demand, or before it
   wait = 5,     ///< the queue waits for operations of others
   marker = 6,   ///< nothing but a point in the queue's order: marker, barrier, recorded event
-  graph = 7,    ///< all of a graph's operations, told as one
+  graph = 7,    ///< all of a graph's operations, recorded as one
   host = 8,     ///< a function of the program that the queue calls
   release = 9,  ///< the host lets operations go that wait for it (clSetUserEventStatus)
   other = 10,

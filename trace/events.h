@@ -52,7 +52,7 @@ struct MpiCollective {
   /// or only neighbours take part. The process itself does not matter.
   GroupId sends_to = GroupId::none();
   GroupId receives_from = GroupId::none();
-  bool is_root = false;  ///< the caller is the root; not told in other communicators
+  bool is_root = false;  ///< the caller is the root; unknown in other communicators
 };
 
 enum class MutexKind : uint8_t { lock, critical, ordered, atomic, other, nest_lock };
@@ -146,7 +146,7 @@ struct DeviceOperation {
   HostMemory memory = HostMemory::unknown;
   uint64_t bytes = 0;
   std::optional<Time> submitted;  ///< when the runtime gave it to the device
-  uint64_t graph_node = 0;        ///< of a graph's operations that are told one by one; 0: none
+  uint64_t graph_node = 0;        ///< of a graph's operations that are recorded one by one; 0: none
 };
 
 /// Behind others in a list: the elements of one in parentheses, which may have none.

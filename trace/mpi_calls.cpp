@@ -14,11 +14,11 @@ namespace {
 
 constexpr auto kCalls = [] {
   using enum MpiTrait;
-  std::array calls = {
+  auto calls = std::to_array<MpiCall>({
 #define MPI_TRAIT(id, meaning)
 #define MPI_CALL(name, kind, ...) MpiCall{name, MpiKind::kind, {__VA_ARGS__}},
 #include "trace/mpi_calls.def"
-  };
+  });
   std::sort(calls.begin(), calls.end(),
             [](const MpiCall& a, const MpiCall& b) { return a.name < b.name; });
   return calls;

@@ -37,7 +37,7 @@ class Promises {
     collective_ = true;
     ++messages_;
   }
-  /// A visit is over. True if it was the end of MPI, and nothing told that all take part in it.
+  /// A visit is over. True if it was the end of MPI, and nothing has said that all take part in it.
   bool left(Promise promise);
   /// `alone`: there is no other process.
   void report(bool alone, Losses& losses) const;

@@ -89,7 +89,7 @@ struct RmaLock {
   RmaLockStep step = RmaLockStep::request;
   WindowId window;
   std::optional<uint32_t> target;  ///< none: all of the window
-  bool exclusive = false;          ///< not told when released
+  bool exclusive = false;          ///< unknown when released
   uint64_t lock = 0;               ///< MPI has one for each target
   RmaAssertions assertions = RmaAssertions::none;
 };

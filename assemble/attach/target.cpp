@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which right is missing is told by trying: rules differ between systems and containers.
+// Which right is missing is found by trying: rules differ between systems and containers.
 #include "assemble/attach/target.h"
 
 #include <fmt/format.h>

@@ -180,7 +180,7 @@ bool is_barrier(const RawRecord& record) {
 }
 
 /// Teams at the begin; adds to `forked` the regions whose fork any thread still knows then, or
-/// tells of later.
+/// reports later.
 std::vector<TeamAtBegin> teams_at_begin(const RawLog& log, size_t place,
                                         std::set<uint64_t>& forked) {
   std::vector<TeamAtBegin> teams;

@@ -17,7 +17,7 @@ namespace culprit::assemble {
 struct ProcessAccount {
   Survey survey;
   std::vector<ToolTime> threads;          ///< what each cost
-  std::map<uint32_t, CoreUse> core_uses;  ///< by log, of those that the kernel tells of
+  std::map<uint32_t, CoreUse> core_uses;  ///< by log, of those that the kernel reports
   Sleepers sleepers;
 };
 

@@ -299,7 +299,7 @@ class Surveyor {
     }
   }
 
-  /// What the kernel tells of a thread begins anew with the next one of the log; in between there
+  /// The kernel's figures of a thread begin anew with the next one of the log; in between there
   /// was none that could have had a core.
   void begin_next_thread(uint64_t ticks) {
     earlier_ = result_.core_use;

@@ -99,7 +99,7 @@ class Collection {
     one.lane = lane;
     const auto& local = run_.comms.local[process.index()];
     const auto comm = local.find(side.comm);
-    one.met = true;  // unless it can be told
+    one.met = true;  // unless that is known
     if (comm != local.end() && comm->second.valid()) {
       one.comm = comm->second;
       if (side.peer != trace::kRawAny) {

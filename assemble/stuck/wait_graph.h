@@ -5,7 +5,7 @@
 // needs, all of which must be met; a need is met by any one of the locations that could do it, once
 // that one goes on. Whoever does not wait goes on. What never goes on by these rules is stuck: a
 // deadlock where locations wait for each other in a circle, unanswered where what they need is
-// nobody's to give any more. (The model of Hilbrich et al., "MPI runtime error detection with
+// in no thread's hands any more. (The model of Hilbrich et al., "MPI runtime error detection with
 // MUST", 2009, and-or graphs of waiting.)
 #pragma once
 

@@ -3,8 +3,8 @@
 
 // A line on a terminal that says what culprit is doing and how long that will take. It comes when
 // something lasts, is written over as it goes on, and is gone when it is done. Nothing is written
-// until show() is called, which is done for terminals alone. MT: any thread may tell of steps; one
-// stage goes on at a time, and one that begins within another is not told of.
+// until show() is called, which is done for terminals alone. MT: any thread may report steps; one
+// stage goes on at a time, and one that begins within another is not shown.
 #pragma once
 
 #include <array>

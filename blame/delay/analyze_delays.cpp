@@ -80,7 +80,7 @@ class Delays {
     Late late;
     size_t late_last = 0;   ///< the activity at the interval's end
     size_t begin_wait = 0;  ///< the first wait of the late location that begins at or after it
-    size_t room = 0;        ///< so many entries may long excess vectors still have
+    size_t room = 0;        ///< entries that long excess vectors may still have
     std::optional<PathClock> clock;  ///< made once there is no room
   };
 

@@ -12,7 +12,7 @@ namespace culprit::blame {
 
 /// When excess vectors are shared instead of written out (path_clock.h). The results are the same.
 struct ShareExcess {
-  size_t activities = 64;  ///< of intervals with at least so many
+  size_t activities = 64;  ///< of intervals with at least this number
   double written = 1;      ///< once long vectors have more entries for each activity and wait
 };
 

@@ -221,7 +221,7 @@ class Stages {
   const replay::WaitGraph& graph_;
   const std::vector<PathKind> kinds_;
   std::map<std::tuple<StageKind, std::string, int64_t>, Row> rows_;
-  std::vector<std::set<RegionId>> tell_;  ///< by LocationId: the stages that it tells of
+  std::vector<std::set<RegionId>> tell_;  ///< by LocationId: the stages that it mentions
   std::vector<LocationId> tellers_;
 };
 

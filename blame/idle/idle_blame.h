@@ -12,7 +12,7 @@
 // an interval of work is charged with F(end) - F(begin), so that each change of a state costs O(1).
 // When no thread works, the time is listed under a reason, for other explanations.
 //
-//     sum of earned + sum of nobody's = sum of the team groups' idle time      (identity 4)
+//     sum of earned + sum of nobody_..._s = sum of the team groups' idle_s      (identity 4)
 #pragma once
 
 #include <array>

@@ -26,7 +26,7 @@ constexpr double kStartUpDominates = 0.5;
 constexpr double kMuchPolling = 0.05;
 /// Part of the cost with a known cause: a cause of less is not "mostly" the cause.
 constexpr double kMostly = 0.5;
-/// At least this part of waiting, or of so many messages as below, is worth a sentence.
+/// At least this part of waiting, or of as many messages as below, is worth a sentence.
 constexpr double kMuchWaiting = 0.05;
 constexpr double kMostMessages = 0.5;
 constexpr uint64_t kManyMessages = 100;

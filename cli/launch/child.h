@@ -18,7 +18,7 @@ struct ChildResult {
   int status = 0;            ///< as a shell tells it: 128 + n when signal n ended it
   bool started = false;      ///< false: `status` is 126 or 127 and nothing ran
   std::string failure;       ///< why it was not started
-  bool interrupted = false;  ///< culprit was told to end (INT, TERM, HUP) while it ran
+  bool interrupted = false;  ///< culprit was asked to end (INT, TERM, HUP) while it ran
 };
 
 /// Actions while a child runs.

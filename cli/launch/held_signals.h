@@ -43,7 +43,7 @@ class HeldSignals {
   struct Testified {
     siginfo_t signal;
     Clock::time_point time;  ///< when the witness said so
-    bool used = false;       ///< one that culprit got has been told to be this
+    bool used = false;       ///< one that culprit got was found to be this
   };
 
   bool ask_witness();

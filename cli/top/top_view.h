@@ -50,7 +50,7 @@ class TopView {
   /// False: it is time to end.
   bool press(TopKey key);
 
-  /// A page of at most so many lines and columns, with the chosen row marked.
+  /// A page of at most this number of lines and columns, with the chosen row marked.
   std::string page(size_t rows, size_t columns, double now_s) const;
   /// The same for a file or a pipe: all that matters, nothing marked.
   std::string plain(double now_s) const;

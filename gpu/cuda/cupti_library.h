@@ -40,8 +40,8 @@ struct Cupti {
   uint32_t version = 0;
 
   std::string text_of(CUptiResult result) const;
-  /// Whether records may be told by a clock of ours: the function is there, and this version is
-  /// none of those that give kernels no times then.
+  /// Whether records may have times of a clock of ours: the function is there, and this version is
+  /// not one that then gives kernels no times.
   bool takes_a_clock() const;
 };
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // CUDA's driver opens the library that CUDA_INJECTION64_PATH names when it is initialised, before
-// there is any context, and calls InitializeInjection. From then on CUPTI tells of calls and of
+// there is any context, and calls InitializeInjection. From then on CUPTI reports calls and
 // records; a process is worth recording from its first context on. CUPTI has room for one tool:
-// where another is first, the program goes on without us, and the user is told.
+// where another is first, the program goes on without us, and the report says so.
 // cuptiFinalize is never called, and no synchronisation is added.
 #include <cupti.h>
 #include <time.h>

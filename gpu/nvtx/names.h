@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What regions are called that NVTX tells of: the message, behind the name of its domain ("NCCL:
+// The names of NVTX's regions: the message, behind the name of its domain ("NCCL:
 // ncclAllReduce") if that has one. Names of domains and registered strings are kept for ever, equal
 // ones once. Nothing here locks or throws: a forked child finds what there was, whatever other
-// threads were at, and where memory ends, or more names are told than are kept (some thousands of
+// threads were at, and where memory ends, or there are more names than are kept (some thousands of
 // strings), the answer is that of a process without a tool. MT: safe.
 #pragma once
 

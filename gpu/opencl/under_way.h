@@ -32,7 +32,7 @@ void add(cl_command_queue handle, const Queue& queue);
 /// Not followed if the handle is not known.
 Queue find(cl_command_queue handle);
 
-/// An operation as its call told it.
+/// An operation as its call described it.
 struct Given {
   cl_event event = nullptr;
   bool asked_for = false;  ///< the program has the event too, and may wait for it

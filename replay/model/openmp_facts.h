@@ -129,7 +129,7 @@ struct BarrierTail {
 /// which it executed some.
 struct LoopVisit {
   Time begin, end;
-  uint32_t iterations, chunks;  ///< in so many portions
+  uint32_t iterations, chunks;  ///< number of portions they are divided into
 };
 
 struct OpenmpFacts {

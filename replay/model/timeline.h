@@ -135,7 +135,7 @@ struct ForeignRequest {
   trace::RequestId request;
   Time time;
   CallIndex call;
-  uint32_t op = 0;  ///< of `received`, `collective`: index of the operation told of here
+  uint32_t op = 0;  ///< of `received`, `collective`: index of the operation
   bool may_wait = true;
 };
 

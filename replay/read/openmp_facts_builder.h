@@ -89,7 +89,7 @@ class OpenmpFactsBuilder {
   FlatMap lock_index_;
   std::vector<HeldLock> held_;  // by lock, as in facts_.locks
   uint64_t successor_ = 0;
-  uint64_t chunks_ = 1;  ///< that were told last
+  uint64_t chunks_ = 1;  ///< that were reported last
 };
 
 }  // namespace culprit::replay

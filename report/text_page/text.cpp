@@ -60,7 +60,7 @@ constexpr size_t kWithSource = 3;  ///< entries that show source lines, where th
 constexpr size_t kSourceLines = 2;
 constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only counted
 constexpr double kTrifle = 0.001;       ///< of the whole; not worth a line of any kind
-constexpr double kShareMatters = 0.05;  ///< of the time of a row; less imbalance is not told
+constexpr double kShareMatters = 0.05;  ///< of the time of a row; less imbalance is not shown
 constexpr double kListedIsEnough =
     0.5;  ///< of all waiting: then the listed call paths tell the story
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kNamedLocations = 3;
 constexpr double kShareMatters = 0.05;  ///< of the largest; smaller shares are only counted
-constexpr double kMatters = 0.01;       ///< of the whole; less is not told
+constexpr double kMatters = 0.01;       ///< of the whole; less is not mentioned
 constexpr size_t kNamedEffects = 2;
 constexpr double kNearlyAll = 0.98;
 

@@ -27,7 +27,7 @@ inline constexpr double kNearlyAsMuch = 0.5;
 inline constexpr size_t kMostCauses = 3;
 
 enum class VerdictKind {
-  nothing,             ///< nobody waited at all, and there is nothing else to say
+  nothing,             ///< no thread waited at all, and there is nothing else to say
   failed,              ///< the program ended with an error
   stuck,               ///< most of the waiting is for calls that could not return
   disturbed,           ///< others took the cores of its threads: likewise

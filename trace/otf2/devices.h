@@ -79,7 +79,7 @@ struct DeviceTable {
     attributes.fill(OTF2_UNDEFINED_ATTRIBUTE);
     parameters.fill(OTF2_UNDEFINED_PARAMETER);
   }
-  /// Streams tell of their operations: the archive is one of culprit's.
+  /// Streams have records of their operations: the archive is one of culprit's.
   bool numbers_operations() const {
     return parameters[static_cast<size_t>(DeviceParameter::operation)] != OTF2_UNDEFINED_PARAMETER;
   }

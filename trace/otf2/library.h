@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // OTF2 as a library within a tool: it prints its complaints on the terminal and knows no threads
-// unless told otherwise. Every use of it begins with silence_otf2().
+// by default. Every use of it begins with silence_otf2().
 #pragma once
 
 #include <otf2/otf2.h>

@@ -159,7 +159,7 @@ struct RawGlobalDefinitions {
   std::vector<RawMetricClass> metric_classes;
   std::vector<OTF2_SystemTreeNodeRef> device_nodes;
   RefTable<OTF2_StringRef> device_identities;   ///< by node
-  std::map<OTF2_LocationRef, uint32_t> queues;  ///< of streams, where told
+  std::map<OTF2_LocationRef, uint32_t> queues;  ///< of streams, where known
   uint64_t duplicates = 0;                      ///< definitions of a reference that was taken
 };
 

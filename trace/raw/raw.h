@@ -165,7 +165,7 @@ struct RawProcess {
   uint64_t slowed_samplers;       ///< threads whose samples cost too much at the rate asked for
   uint64_t nvtx_ranges;           ///< started, and not pushed: they need not nest on a thread
   uint64_t nvtx_marks;            ///< moments that the program named
-  uint64_t refused_probes;        ///< libraries of another culprit, which were told to stay away
+  uint64_t refused_probes;        ///< libraries of another culprit, which were refused
   uint64_t on_core_ns;            ///< CPU time of its threads; with the next refreshed about once a
                                   ///< second, and at exit. 0: the system does not tell
   uint64_t core_wait_ns;          ///< its threads could have run, and had no core

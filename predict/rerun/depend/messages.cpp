@@ -71,7 +71,7 @@ struct EagerEvidence {
 enum class SendMode : uint8_t {
   ordinary,
   synchronous,
-  either,  ///< MPI_Start where the program has made synchronous ones: which it starts is not told
+  either,  ///< MPI_Start where the program has made synchronous ones: which it starts is unknown
 };
 
 /// The findings of all processes together.

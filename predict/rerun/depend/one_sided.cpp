@@ -5,7 +5,7 @@
 // go on before its target has posted its window: in the call that waited for it; if none did, in
 // the start if starts of this window were seen to wait, and otherwise in the completion, which
 // cannot be over without. MPI_Win_wait returns after all origins are in their completion. A
-// window's part on a process is a lock, which several may share. Who held it after whom is told by
+// window's part on a process is a lock, which several may share. Who held it after whom is known by
 // the ends of the locking calls if libraries took it there, and otherwise by when it was given
 // back; it was taken in the first call that was left after those before had given it back.
 #include <algorithm>

@@ -18,7 +18,7 @@ using replay::Activities;
 using replay::Call;
 using replay::Run;
 
-constexpr size_t kFewest = 3;     ///< times between tests, that something can be told of them
+constexpr size_t kFewest = 3;     ///< times between tests, that something can be said of them
 constexpr double kAlike = 2;      ///< factor between the time of one and that of most
 constexpr double kMost = 0.75;    ///< how many of them are alike
 constexpr double kMatters = 0.1;  ///< share of the time between tests
