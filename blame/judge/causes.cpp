@@ -11,11 +11,10 @@
 #include <tuple>
 #include <utility>
 
-#include "blame/findings/function_id.h"
 #include "blame/findings/path_meaning.h"
+#include "blame/judge/shared_functions.h"
 #include "blame/profile/start_up.h"
 #include "trace/device_calls.h"
-#include "trace/pseudo_regions.h"
 
 namespace culprit::blame {
 namespace {
@@ -32,40 +31,6 @@ constexpr double kCarriesIt = 0.5;
 constexpr double kHalf = 0.5;
 
 using Place = std::pair<CallPathId, LocationId>;
-using FunctionNumber = size_t;  ///< of those that somebody answers for
-
-/// Maps call paths to the functions that they end in. A pseudo-region is a part of its caller, and
-/// so is time in calls that sleep.
-class Functions {
- public:
-  explicit Functions(const Findings& findings) : findings_(findings) {
-    constexpr FunctionNumber kAnyCaller = SIZE_MAX;
-    std::map<std::pair<FunctionId, FunctionNumber>, FunctionNumber> numbers;
-    for (const FoundCallPath& path : findings.callpaths) {
-      if (is_in_call_of_system(path)) {
-        of_.push_back(of(path.parent));
-        continue;
-      }
-      const bool part = trace::pseudo_region(path.region) != nullptr && path.parent.valid();
-      const FunctionNumber caller = part ? of(path.parent) : kAnyCaller;
-      const auto [known, fresh] = numbers.try_emplace({function_of(path), caller}, numbers.size());
-      of_.push_back(known->second);
-    }
-  }
-  FunctionNumber of(CallPathId path) const { return of_[path.index()]; }
-  CallPathId parent(CallPathId path) const { return findings_.callpaths[path.index()].parent; }
-
- private:
-  const Findings& findings_;
-  std::vector<FunctionNumber> of_;  // by CallPathId
-};
-
-/// Constructs and calls nest without recursing, and a pseudo-region is no function.
-bool may_recurse(const FoundCallPath& path) {
-  return !is_of(path, trace::Paradigm::openmp) && !is_of(path, trace::Paradigm::mpi) &&
-         trace::pseudo_region(path.region) == nullptr;
-}
-
 /// A cost, and what is split and summed as it is.
 struct Carried {
   double cost_s = 0;
@@ -213,7 +178,7 @@ class Recursions {
       if (costs[i] == 0) continue;
       std::map<FunctionNumber, unsigned> calls;
       for (CallPathId at(i); at.valid(); at = functions.parent(at)) {
-        if (may_recurse(findings.callpaths[at.index()])) ++calls[functions.of(at)];
+        if (is_function(findings.callpaths[at.index()])) ++calls[functions.of(at)];
       }
       for (const auto& [function, count] : calls) {
         (count > 1 ? below[function].again_s : below[function].once_s) += costs[i];
@@ -234,7 +199,7 @@ class Recursions {
 struct Sum {
   Cause cause;
   Carried all;
-  std::map<CallPathId, double> by_path, by_call;
+  std::map<CallPathId, double> by_path, by_call, by_callee;
   std::map<LocationId, double> by_location;
 
   void add(const RedirectedCosts::Part& part) {
@@ -258,6 +223,10 @@ struct Sum {
     for (const auto& [path, time_s] : by_path) cause.callpaths.push_back(path);
     if (!cause.example.valid()) cause.example = cause.costliest;
     if (!by_call.empty()) cause.through = largest(by_call)->first;
+    if (!by_callee.empty()) {
+      const auto callee = largest(by_callee);
+      if (callee->second >= kCarriesIt * cause.cost_s) cause.callee = callee->first;
+    }
     for (const auto& [location, time_s] : by_location) cause.shares.push_back({location, time_s});
     std::stable_sort(cause.shares.begin(), cause.shares.end(),
                      [](const Share& a, const Share& b) { return a.time_s > b.time_s; });
@@ -280,14 +249,19 @@ class Grouping {
   explicit Grouping(const Findings& findings, std::span<const std::vector<double>> values = {})
       : functions_(findings),
         parts_(RedirectedCosts(findings).all(values)),
-        recursions_(findings, functions_, parts_) {}
+        recursions_(findings, functions_, parts_),
+        answerable_(answerable_paths(findings, functions_, costs_by_path(findings))) {}
 
   std::vector<Cause> group() {
     find_carriers();
     for (const RedirectedCosts::Part& part : parts_) {
       const CallPathId outermost = recursions_.outermost(part.place.first);
       const FunctionNumber leaf = functions_.of(part.place.first);
-      if (!outermost.valid() || carriers_.contains({functions_.of(outermost), leaf})) {
+      if (!outermost.valid()) {
+        add_to_answerable(part);
+        continue;
+      }
+      if (carriers_.contains({functions_.of(outermost), leaf})) {
         sums_[{leaf, false}].add(part);
         continue;
       }
@@ -300,6 +274,23 @@ class Grouping {
   }
 
  private:
+  std::vector<double> costs_by_path(const Findings& findings) const {
+    std::vector<double> costs(findings.callpaths.size());
+    for (const RedirectedCosts::Part& part : parts_) {
+      costs[part.place.first.index()] += part.cost.cost_s;
+    }
+    return costs;
+  }
+
+  void add_to_answerable(const RedirectedCosts::Part& part) {
+    const CallPathId path = part.place.first, answerable = answerable_[path.index()];
+    Sum& sum = sums_[{functions_.of(answerable), false}];
+    sum.add(part);
+    if (functions_.of(answerable) == functions_.of(path)) return;
+    sum.by_callee[functions_.own_path(path)] += part.cost.cost_s;
+    if (!sum.cause.example.valid()) sum.cause.example = answerable;
+  }
+
   /// Finds functions that carry the greater part of the cost below a recursive one.
   void find_carriers() {
     std::map<FunctionNumber, double> whole;
@@ -319,6 +310,7 @@ class Grouping {
   const Functions functions_;
   const std::vector<RedirectedCosts::Part> parts_;
   const Recursions recursions_;
+  const std::vector<CallPathId> answerable_;  ///< by CallPathId
   std::set<std::pair<FunctionNumber, FunctionNumber>> carriers_;
   std::map<std::pair<FunctionNumber, bool>, Sum> sums_;
 };
@@ -389,11 +381,6 @@ CommonCaller common_caller(const Findings& findings) {
     }
   }
   return best == nullptr ? CommonCaller{} : CommonCaller{best->example, best->cost_s};
-}
-
-bool is_in_call_of_system(const FoundCallPath& path) {
-  if (!path.parent.valid()) return false;
-  return is_of(path, trace::Paradigm::pthread) || trace::is_part_of_caller(path.region);
 }
 
 bool waits_for_others(const FoundCallPath& path) {

@@ -10,6 +10,9 @@
 // as its own, unless one function below carries half of them or more. A function is recursive if at
 // least half of the costs below it lie below nested calls of it.
 //
+// Where a function is called by several, and only some of them make others wait by it, its costs
+// are its callers' (shared_functions.h).
+//
 // A call that waits (MPI, a barrier) is not code that can be changed. Where the delaying call
 // itself spent most of its time waiting and the cause is known, the cost is redirected to that
 // code, and further if that waits, too: `through` names the call.
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "blame/amount.h"
+#include "blame/judge/functions.h"
 #include "blame/judge/summary.h"
 
 namespace culprit::blame {
@@ -27,6 +31,7 @@ namespace culprit::blame {
 struct Cause {
   CallPathId example;         ///< its costliest call path; of what recurses, the outermost call
   bool with_callees = false;  ///< it recurses: includes what it calls
+  CallPathId callee;          ///< a function that it and others call, in which most of it arises
   double cost_s = 0;
   std::vector<Share> shares;  ///< largest first
   std::vector<CallPathId> callpaths;
@@ -60,10 +65,6 @@ struct CommonCaller {
   double cost_s = 0;
 };
 CommonCaller common_caller(const Findings& findings);
-
-/// Returns whether a path stands for its caller's time in a system call that slept: a part of that
-/// function.
-bool is_in_call_of_system(const FoundCallPath& path);
 
 /// Returns whether the purpose of a call is to wait for others.
 bool waits_for_others(const FoundCallPath& path);

@@ -50,6 +50,7 @@ Json cause_json(const Findings& findings, const blame::Cause& cause) {
   }
   return {{"function", function_of(findings, cause.example)},
           {"with_callees", cause.with_callees},
+          {"callee", function_of(findings, cause.callee)},
           {"callpath", name_of(findings, cause.costliest)},
           {"cost_s", cause.cost_s},
           {"share", blame::Proportion::of(cause.cost(), blame::own_waiting(findings)).value()},

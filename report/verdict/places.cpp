@@ -66,6 +66,9 @@ std::string name_of(const blame::Cause& cause, const PageNames& names) {
                        path->region);
   }
   std::string text = names.code(cause.example);
+  if (const blame::FoundCallPath* callee = names.find(cause.callee)) {
+    text += fmt::format(" (in {})", callee->region);
+  }
   if (cause.with_callees) text += " and what it calls";
   if (is_of(*path, trace::Paradigm::mpi)) text += " itself";
   return text;
