@@ -44,7 +44,7 @@ enum class CoreTakerKind { others, helpers, quota, hypervisor, binding, own, unk
 struct CoreTaker {
   std::string node;
   CoreTakerKind kind = CoreTakerKind::unknown;
-  std::string name;        ///< of another program; empty: unseen
+  std::string name{};      ///< of another program; empty: unseen
   uint64_t process = 0;    ///< its number; 0: of several
   uint64_t processes = 0;  ///< of that name
   double cpu_s = 0;

@@ -24,11 +24,15 @@ enum class ObjectKind : uint8_t {
   fork,       ///< a process that begins
   process,    ///< a process that ends
   shared,     ///< a mutex, condition, semaphore, ... in memory that processes share
-  room,       ///< room for more data in a pipe, a FIFO or a socket of the node
+  room,       ///< room for more data in a pipe, a FIFO or a socket of the node, or in a queue
+  queue,      ///< a message in a queue of the system (POSIX's or System V's)
+  semaphore,  ///< a System V semaphore, to be raised, or to become zero
+  signal,     ///< a signal to a process
 };
 /// The kinds' names in pictures of tests.
 inline constexpr std::string_view kObjectKinds[] = {
-    "", "pipe", "opening", "socket", "event", "file_lock", "fork", "process", "shared", "room"};
+    "",        "pipe",   "opening", "socket", "event",     "file_lock", "fork",
+    "process", "shared", "room",    "queue",  "semaphore", "signal"};
 inline constexpr size_t kObjectKindCount = std::size(kObjectKinds);
 
 inline constexpr unsigned kObjectKindShift = 56;

@@ -32,7 +32,7 @@ struct Interval {
   uint64_t steal_ns = 0;      ///< the hypervisor gave them to other machines
   uint64_t throttled_ns = 0;  ///< the control group had used up its quota
   uint64_t helpers_ns = 0;    ///< CPU time of culprit and of what starts the program and serves it
-  std::vector<ProcessUse> others;  ///< that have nothing to do with the run; busiest first
+  std::vector<ProcessUse> others{};  ///< that have nothing to do with the run; busiest first
 };
 
 struct MachineUse {

@@ -17,8 +17,8 @@ using trace::ProfileKind;
 using trace::ProfileRow;
 using trace::ProfileState;
 
-/// With this number of samples of its own, a thread needs no others', which may do something else between
-/// the same events.
+/// With this number of samples of its own, a thread needs no others', which may do something else
+/// between the same events.
 constexpr uint64_t kManySamples = 5;
 /// Kinds of stretches with a smaller part of all time need no samples: then the functions at both
 /// ends will do.

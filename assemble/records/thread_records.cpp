@@ -30,6 +30,8 @@ const char* on_what(uint64_t object) {
       return " for room in a pipe";
     case trace::ObjectKind::event:
       return " on an eventfd";
+    case trace::ObjectKind::queue:
+      return " on a queue";
     default:
       return "";
   }

@@ -56,8 +56,11 @@ inline Slept io() {
   return {Slept::In::file};
 }
 /// For calls that take the available data and never wait for more.
-inline Slept unless_at_once(bool at_once) {
-  return {at_once ? Slept::In::nothing : Slept::In::outside};
+inline Slept at_once() {
+  return {Slept::In::nothing};
+}
+inline Slept unless_at_once(bool is_at_once) {
+  return is_at_once ? at_once() : blocked();
 }
 /// `timeout` may have any unit; 0: the call only looks.
 inline Slept unless_time_was_up(int result, long timeout = -1) {

@@ -10,6 +10,7 @@
 #include "collector/sampling/signals/confinement.h"
 #include "collector/sampling/signals/signal_actions.h"
 #include "collector/sampling/signals/signal_masks.h"
+#include "collector/sampling/signals/signal_objects.h"
 #include "collector/sampling/signals/system_call.h"
 #include "collector/sampling/sleeps.h"
 #include "collector/sampling/thread_waits.h"
@@ -23,9 +24,12 @@ void load() {
   find_sharing_calls();
   find_lock_calls();
   find_thread_calls();
+  find_locking_calls();
+  find_c11_calls();
   find_action_calls();
   find_guard_calls();
   find_mask_calls();
+  find_signal_calls();
   find_confining_calls();
   find_system_call();
 }

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands in for pthread_create, so that threads which the program makes by itself are sampled from
-// their beginning. The thread begins in a function of ours, which calls the program's; the data
-// that the maker passes to the thread is in a slot until it has begun. If no slot is free, or the
-// thread would have next to no stack, the call is passed on unchanged. Threads of libraries that
-// serve the program (MPI, OpenMP's runtime, the collector's own), and those made before this
-// library was initialized, are not sampled from there: only the library that made them is noted.
-// C11's thrd_create is not intercepted. A program that makes threads is worth recording, whatever
-// else it uses.
+// Stands in for pthread_create and thrd_create, so that threads which the program makes by itself
+// are sampled from their beginning. The thread begins in a function of ours, which calls the
+// program's; the data that the maker passes to the thread is in a slot until it has begun. If no
+// slot is free, or the thread would have next to no stack, the call is passed on unchanged. Threads
+// of libraries that serve the program (MPI, OpenMP's runtime, the collector's own), and those made
+// before this library was initialized, are not sampled from there: only the library that made them
+// is noted. A program that makes threads is worth recording, whatever else it uses.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <threads.h>
 
 #include <atomic>
 #include <cstring>
@@ -20,6 +20,7 @@
 #include "base/launch/launchers.h"
 #include "collector/process/environment.h"
 #include "collector/process/lifecycle.h"
+#include "collector/process/next.h"
 #include "collector/process/system_file.h"
 #include "collector/recorder/tasks.h"
 #include "collector/sampling/program_code.h"
@@ -32,8 +33,17 @@ namespace culprit::collector::sampling {
 
 namespace {
 
-using Routine = void* (*)(void*);
-using Create = int (*)(pthread_t*, const pthread_attr_t*, Routine, void*);
+/// What a thread executes: a function of POSIX's form, or of C11's.
+struct Routine {
+  void* (*posix)(void*) = nullptr;
+  int (*c11)(void*) = nullptr;
+
+  uintptr_t address() const {
+    return posix != nullptr ? reinterpret_cast<uintptr_t>(posix) : reinterpret_cast<uintptr_t>(c11);
+  }
+};
+using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+using CreateC11 = int(thrd_t*, thrd_start_t, void*);
 
 /// A signal's frame, the unwinder and we need about 10 KiB.
 constexpr size_t kLeastStack = size_t{64} << 10;
@@ -50,15 +60,9 @@ struct Start {
 constexpr unsigned kMaxStarts = 256;
 Start g_starts[kMaxStarts];
 
-Create next_create() {
-  static std::atomic<Create> next{nullptr};
-  Create known = next.load(std::memory_order_relaxed);
-  if (known == nullptr) {
-    known = reinterpret_cast<Create>(dlsym(RTLD_NEXT, "pthread_create"));
-    next.store(known, std::memory_order_relaxed);
-  }
-  return known;
-}
+// Found at their first call: threads may be made before this library is loaded in full.
+constinit Next<Create> g_create("pthread_create");
+constinit Next<CreateC11> g_create_c11("thrd_create");
 
 Start* take_start() {
   for (Start& start : g_starts) {
@@ -80,20 +84,33 @@ bool has_room(const pthread_attr_t* attributes) {
   return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kLeastStack;
 }
 
-void* begin(void* argument) {
-  auto& start = *static_cast<Start*>(argument);
-  const Routine routine = start.routine;
-  void* const its = start.argument;
+/// What the new thread does before its own function.
+struct Begun {
+  Routine routine;
+  void* argument;
+  bool is_sampled;
+};
+Begun begin(void* slot) {
+  auto& start = *static_cast<Start*>(slot);
+  const Begun begun{start.routine, start.argument, start.is_sampled};
   if (start.library[0] != '\0') tasks::note_maker(start.library);
-  if (!start.is_sampled) {
-    give_back(start);
-    return routine(its);
-  }
-  note_made(start.number);
+  if (begun.is_sampled) note_made(start.number);
   give_back(start);
-  begin_own_thread(reinterpret_cast<uintptr_t>(routine));
-  void* const result = routine(its);
-  say_ended();
+  if (begun.is_sampled) begin_own_thread(begun.routine.address());
+  return begun;
+}
+
+void* execute(void* slot) {
+  const Begun begun = begin(slot);
+  void* const result = begun.routine.posix(begun.argument);
+  if (begun.is_sampled) say_ended();
+  return result;
+}
+
+int execute_c11(void* slot) {
+  const Begun begun = begin(slot);
+  const int result = begun.routine.c11(begun.argument);
+  if (begun.is_sampled) say_ended();
   return result;
 }
 
@@ -121,21 +138,42 @@ Start* prepare(uintptr_t cfa, const pthread_attr_t* attributes, Routine routine,
   return start;
 }
 
+/// A thread was to be made; `error`: of the call.
+void end_making(Start& start, int error) {
+  if (error != 0) give_back(start);
+  watcher::note_thread();
+  watcher::begin();
+}
+
 }  // namespace
 
 }  // namespace culprit::collector::sampling
 
-extern "C" CULPRIT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                                             void* (*routine)(void*), void* argument) {
-  using namespace culprit::collector::sampling;
-  const Create next = next_create();
+extern "C" {
+
+using namespace culprit::collector::sampling;
+
+CULPRIT_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                  void* (*routine)(void*), void* argument) {
+  auto* const next = g_create.get();
   if (next == nullptr) return EAGAIN;
   const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
-  Start* const start = prepare(cfa, attributes, routine, argument);
+  Start* const start = prepare(cfa, attributes, {.posix = routine}, argument);
   if (start == nullptr) return next(thread, attributes, routine, argument);
-  const int error = next(thread, attributes, begin, start);
-  if (error != 0) give_back(*start);
-  watcher::note_thread();
-  watcher::begin();
+  const int error = next(thread, attributes, execute, start);
+  end_making(*start, error);
   return error;
 }
+
+CULPRIT_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
+  auto* const next = g_create_c11.get();
+  if (next == nullptr) return thrd_error;
+  const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
+  Start* const start = prepare(cfa, nullptr, {.c11 = routine}, argument);
+  if (start == nullptr) return next(thread, routine, argument);
+  const int error = next(thread, execute_c11, start);
+  end_making(*start, error);
+  return error;
+}
+
+}  // extern "C"

@@ -37,6 +37,7 @@
 
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/processes/descriptors.h"
+#include "collector/sampling/processes/system_queues.h"
 #include "trace/objects.h"
 
 namespace culprit::collector::sampling {
@@ -90,6 +91,17 @@ Slept received(int socket, ssize_t result, int flags) {
 Slept sent(int socket, ssize_t result, int flags) {
   Slept slept = on_socket(socket, result, flags);
   if (result >= 0) slept.object = object_to_write(socket);
+  return slept;
+}
+/// For a call that takes a message from a queue, or puts one into it.
+Slept from_queue(mqd_t queue, ssize_t result) {
+  Slept slept = on_socket(queue, result);
+  if (result >= 0) slept.object = message_of_posix(queue);
+  return slept;
+}
+Slept onto_queue(mqd_t queue, int result) {
+  Slept slept = on_socket(queue, result);
+  if (result >= 0) slept.object = room_of_posix(queue);
   return slept;
 }
 /// For a call that returns when a child has ended.
@@ -158,6 +170,10 @@ using namespace culprit::collector::sampling;
   STAND_IN(result_type, name, parameters, arguments, without, what, , to_write arguments)
 #define READS(result_type, name, parameters, arguments, without, what) \
   STAND_IN(result_type, name, parameters, arguments, without, what, , to_read arguments)
+#define LETS_GO(result_type, name, parameters, arguments, without, what, before) \
+  STAND_IN(result_type, name, parameters, arguments, without, what, , before)
+#define LETS_GO_NOEXCEPT(result_type, name, parameters, arguments, without, what, before) \
+  STAND_IN(result_type, name, parameters, arguments, without, what, noexcept, before)
 #include "collector/sampling/blocking_calls.def"
 
 /// Opening a FIFO waits for the other side, which is itself in such a call.

@@ -1,12 +1,8 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits of MPI, OpenMP and device libraries among their own threads are not recorded: they would be
-// no real waiting (workers without work), or are known better from other records. An object is its
-// address: when it is reused, times distinguish its lives. Nothing is recorded if no thread blocks:
-// a mutex is tried first, and a thread that wakes others reads one counter. A thread that is
-// cancelled while it waits counts as a waiter for ever, which costs a record each time that its
-// object is used.
+// Stands in for the calls by which threads wait for each other, but for locks (lock_waits.cpp) and
+// C11's own (c11_waits.cpp).
 #include "collector/sampling/thread_waits.h"
 
 #include <errno.h>
@@ -17,17 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cstring>
 
+#include "collector/process/next.h"
 #include "collector/recorder/thread_registry.h"
-#include "collector/sampling/blocking_call.h"
-#include "collector/sampling/no_cancellation.h"
-#include "collector/sampling/processes/node_wakes.h"
-#include "collector/sampling/program_code.h"
 #include "collector/sampling/signals/system_call.h"
-#include "collector/sampling/sync_objects.h"
+#include "collector/sampling/thread_wait.h"
 #include "collector/sampling/watch/watcher.h"
 #include "trace/objects.h"
 
@@ -49,17 +40,6 @@ constinit Next<int(sem_t*)> g_sem_trywait("sem_trywait");
 constinit Next<int(sem_t*, const timespec*)> g_sem_timedwait("sem_timedwait");
 constinit Next<int(sem_t*, clockid_t, const timespec*)> g_sem_clockwait("sem_clockwait");
 constinit Next<int(sem_t*)> g_sem_post("sem_post");
-constinit Next<int(pthread_mutex_t*)> g_mutex_lock("pthread_mutex_lock");
-constinit Next<int(pthread_mutex_t*)> g_mutex_trylock("pthread_mutex_trylock");
-constinit Next<int(pthread_mutex_t*, const timespec*)> g_mutex_timedlock("pthread_mutex_timedlock");
-constinit Next<int(pthread_mutex_t*, clockid_t, const timespec*)> g_mutex_clocklock(
-    "pthread_mutex_clocklock");
-constinit Next<int(pthread_mutex_t*)> g_mutex_unlock("pthread_mutex_unlock");
-constinit Next<int(pthread_rwlock_t*)> g_rwlock_rdlock("pthread_rwlock_rdlock");
-constinit Next<int(pthread_rwlock_t*)> g_rwlock_tryrdlock("pthread_rwlock_tryrdlock");
-constinit Next<int(pthread_rwlock_t*)> g_rwlock_wrlock("pthread_rwlock_wrlock");
-constinit Next<int(pthread_rwlock_t*)> g_rwlock_trywrlock("pthread_rwlock_trywrlock");
-constinit Next<int(pthread_rwlock_t*)> g_rwlock_unlock("pthread_rwlock_unlock");
 constinit Next<int(pthread_barrier_t*)> g_barrier_wait("pthread_barrier_wait");
 constinit Next<int(pthread_once_t*, void (*)())> g_once("pthread_once");
 constinit Next<int()> g_yield("sched_yield");
@@ -67,51 +47,8 @@ constinit Next<int(pthread_t, void**)> g_join("pthread_join");
 constinit Next<void(void*)> g_exit("pthread_exit");
 constinit Next<void(int)> g_c_exit("thrd_exit");
 
-/// Number of waiters of an object, by a part of its address. Objects that share a counter cost each
-/// other a record now and then.
-constexpr unsigned kCounters = 4096;
-constinit std::atomic<uint32_t> g_waiters[kCounters];
-
-std::atomic<uint32_t>& waiters_of(uint64_t object) {
-  return g_waiters[(object >> 3 ^ object >> 15) % kCounters];
-}
-
-bool is_awaited(uint64_t object) {
-  return waiters_of(object).load(std::memory_order_relaxed) != 0;
-}
-
-/// The kind of object. A lock may be the very one that making a log would need: for locks no log is
-/// made, unless processes share them.
-enum class Kind { lock, other };
-ThreadLog* log_for(Kind kind) {
-  return kind == Kind::lock ? registry::existing_log() : lifecycle::watched_log();
-}
-
-/// Records that threads that wait for the object may go on: to be called before they do, and has an
-/// effect only if any thread waits.
-[[gnu::always_inline]] inline void wake(uint64_t object, Kind kind) {
-  if (!is_awaited(object)) [[likely]]
-    return;
-  const KeepErrno keep;
-  if (!lifecycle::is_watching() || selection::is_off() || !is_same_process()) return;
-  const NoCancellation stays;
-  ThreadLog* const log = log_for(kind);
-  if (log == nullptr || log->waiting > 0) return;
-  const PathId caller = log->current_path();
-  log->put(now(), raw::woke{.path = static_cast<uint32_t>(caller), .object = object});
-}
-
 /// Names are compared by their address.
 constexpr char kFutex[] = "futex";
-
-/// As wake(), for an object that other processes may wait for: the object itself shows whether any
-/// thread waits.
-template <class Sync>
-[[gnu::always_inline]] inline void wake_all(const Sync& sync, Kind kind) {
-  if (owner_of(sync) != kShared) [[likely]]
-    return wake(number_of(&sync), kind);
-  if (has_waiters(sync)) say_woke(shared_object(&sync), now(), Whence::caller);
-}
 
 #if defined(__x86_64__)  // elsewhere nothing stands in front of syscall()
 uint64_t name_of_futex(long address, bool is_shared) {
@@ -126,117 +63,6 @@ void wake_futex(uint64_t word) {
   say_woke(word, now(), Whence::caller);
 }
 #endif
-
-/// The last wait of this thread that ended by its timeout. If it soon waits for the same object
-/// from the same place, that counts as the same wait: a loop that now and then checks something
-/// else.
-struct Slice {
-  ThreadLog* log;
-  const char* name;
-  uint64_t object, begin, end;
-  PathId caller;
-  bool yielded;  ///< it yielded its core instead of sleeping: that is another call of the same
-                 ///< function
-
-  bool goes_on_at(uint64_t time) const {
-    constexpr uint64_t kPart = 20;
-    return time - end <= std::max(kShortestTicks, (end - begin) / kPart);
-  }
-};
-constinit thread_local Slice t_slice __attribute__((tls_model("initial-exec"))) = {};
-
-/// Consecutive yields of this thread's core: C++'s atomics yield a few times before they sleep, and
-/// on a busy machine may never come to sleep. The thread has waited since the first yield. The
-/// object it waits for is known once it slept there.
-struct Yields {
-  uint64_t begin, end;
-  uintptr_t site;   ///< where the last yield was called from
-  uint64_t object;  ///< the object that the thread waited for afterwards
-
-  void begin_one(uintptr_t from) {
-    const bool is_watched = has_started() && lifecycle::is_watching();
-    const uint64_t time = is_watched ? now() : 0;
-    if (!are_fresh_at(time)) begin = time;
-    site = from;
-    object = 0;
-  }
-  void end_one() { end = begin != 0 ? now() : 0; }
-  bool are_fresh_at(uint64_t time) const { return end != 0 && time - end <= kShortestTicks; }
-};
-constinit thread_local Yields t_yields __attribute__((tls_model("initial-exec"))) = {};
-
-/// A call of the program in which the thread waits for an object. To be constructed in the very
-/// function that stands in for the call. While it waits, its log contains that, and the object's
-/// holder.
-class Wait {
- public:
-  [[gnu::always_inline]] Wait(const char* name, uint64_t object, Kind kind,
-                              uint32_t owner = kUnknown)
-      : name_(name), object_(object), kind_(kind) {
-    const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-    if (!has_started() || !lifecycle::is_watching() || is_helpers_code(caller)) return;
-    waiters_of(object_).fetch_add(1, std::memory_order_relaxed);
-    begin_ = now();
-    say_waiting(caller, owner);
-  }
-  /// The wait began with the yields that came right before.
-  void take_yields() {
-    if (t_yields.object != object_) t_yields.object = 0;
-    if (begin_ == 0 || !t_yields.are_fresh_at(begin_)) return;
-    begin_ = t_yields.begin;
-    t_yields.end = 0;
-    t_yields.object = object_;
-  }
-  /// This call is no sleep, but one of several yields.
-  void be_yield() { yields_ = true; }
-  [[gnu::always_inline]] void end(bool time_was_up = false) {
-    if (begin_ == 0) return;
-    waiters_of(object_).fetch_sub(1, std::memory_order_relaxed);
-    if (told_ != nullptr) told_->close(RawSlot::wait);
-    const KeepErrno keep;
-    const uint64_t end = now();
-    const bool goes_on = t_slice.object == object_ && t_slice.goes_on_at(begin_);
-    if (end - begin_ < kShortestTicks && !goes_on) return;
-    if (selection::is_off() || !is_same_process()) return;
-    const auto cfa = reinterpret_cast<uintptr_t>(__builtin_dwarf_cfa());
-    if (!is_called_by_program(cfa)) return;
-    const NoCancellation stays;
-    ThreadLog* const log = log_for(trace::is_of_node(object_) ? Kind::other : kind_);
-    if (log == nullptr || log->waiting > 0) return;
-    say(*log, end, log->current_path(), goes_on, time_was_up);
-  }
-
- private:
-  [[gnu::noinline]] void say_waiting(uintptr_t caller, uint32_t owner) {
-    const KeepErrno keep;
-    if (selection::is_off() || !is_same_memory()) return;
-    ThreadLog* const log = registry::existing_log();  // no log is made for a wait that may be short
-    if (log == nullptr || log->waiting > 0) return;
-    const StringId name = log->name(name_);
-    log->open(RawSlot::wait, begin_,
-              raw::thread_awaits{.owner = owner,
-                                 .name = static_cast<uint16_t>(name),
-                                 .object = object_,
-                                 .code = caller});
-    told_ = log;
-  }
-
-  [[gnu::noinline]] void say(ThreadLog& log, uint64_t end, PathId caller, bool goes_on,
-                             bool time_was_up) const {
-    Slice& last = t_slice;
-    goes_on = goes_on && last.log == &log && last.name == name_ &&
-              (last.caller == caller || last.yielded) && log.prolong_blocked(last.end, end);
-    if (!goes_on) log.put_blocked(begin_, end, log.name(name_), caller, object_);
-    last = time_was_up ? Slice{&log, name_, object_, begin_, end, caller, yields_} : Slice{};
-  }
-
-  const char* name_;
-  uint64_t object_;
-  Kind kind_;
-  bool yields_ = false;
-  uint64_t begin_ = 0;
-  ThreadLog* told_ = nullptr;
-};
 
 /// The state as glibc keeps it in the word itself.
 enum class OnceState { untouched, in_progress, done };
@@ -277,10 +103,6 @@ void find_thread_calls() {
   g_sem_wait.find(), g_sem_trywait.find(), g_sem_timedwait.find(), g_sem_clockwait.find();
   g_yield.find(), g_sem_post.find(), g_once.find(), g_join.find(), g_exit.find(), g_c_exit.find();
   g_barrier_wait.find();
-  g_mutex_lock.find(), g_mutex_trylock.find(), g_mutex_timedlock.find(), g_mutex_clocklock.find();
-  g_mutex_unlock.find();
-  g_rwlock_rdlock.find(), g_rwlock_tryrdlock.find(), g_rwlock_wrlock.find();
-  g_rwlock_trywrlock.find(), g_rwlock_unlock.find();
 }
 
 uint64_t say_making() {
@@ -413,80 +235,6 @@ CULPRIT_EXPORT int sem_post(sem_t* semaphore) noexcept {
   if (next == nullptr) return errno = ENOSYS, -1;
   wake_all(*semaphore, Kind::other);
   return next(semaphore);
-}
-
-// --- locks --------------------------------------------------------------------------------------
-
-CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  auto* const next = g_mutex_lock.get();
-  auto* const attempt = g_mutex_trylock.get();
-  if (next == nullptr || attempt == nullptr) return EINVAL;
-  const int found = attempt(mutex);
-  if (found != EBUSY) [[likely]]
-    return found;
-  Wait wait("pthread_mutex_lock", name_of(*mutex), Kind::lock, owner_of(*mutex));
-  const int error = next(mutex);
-  wait.end();
-  return error;
-}
-
-CULPRIT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
-  auto* const next = g_mutex_timedlock.get();
-  if (next == nullptr) return EINVAL;
-  Wait wait("pthread_mutex_timedlock", name_of(*mutex), Kind::lock, owner_of(*mutex));
-  const int error = next(mutex, until);
-  wait.end(error == ETIMEDOUT);
-  return error;
-}
-
-CULPRIT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
-                                           const timespec* until) noexcept {
-  auto* const next = g_mutex_clocklock.get();
-  if (next == nullptr) return EINVAL;
-  Wait wait("pthread_mutex_clocklock", name_of(*mutex), Kind::lock, owner_of(*mutex));
-  const int error = next(mutex, clock, until);
-  wait.end(error == ETIMEDOUT);
-  return error;
-}
-
-CULPRIT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-  auto* const next = g_mutex_unlock.get();
-  if (next == nullptr) return EINVAL;
-  wake_all(*mutex, Kind::lock);
-  return next(mutex);
-}
-
-CULPRIT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
-  auto* const next = g_rwlock_rdlock.get();
-  auto* const attempt = g_rwlock_tryrdlock.get();
-  if (next == nullptr || attempt == nullptr) return EINVAL;
-  const int found = attempt(lock);
-  if (found != EBUSY) [[likely]]
-    return found;
-  Wait wait("pthread_rwlock_rdlock", name_of(*lock), Kind::lock, owner_of(*lock));
-  const int error = next(lock);
-  wait.end();
-  return error;
-}
-
-CULPRIT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
-  auto* const next = g_rwlock_wrlock.get();
-  auto* const attempt = g_rwlock_trywrlock.get();
-  if (next == nullptr || attempt == nullptr) return EINVAL;
-  const int found = attempt(lock);
-  if (found != EBUSY) [[likely]]
-    return found;
-  Wait wait("pthread_rwlock_wrlock", name_of(*lock), Kind::lock, owner_of(*lock));
-  const int error = next(lock);
-  wait.end();
-  return error;
-}
-
-CULPRIT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
-  auto* const next = g_rwlock_unlock.get();
-  if (next == nullptr) return EINVAL;
-  wake_all(*lock, Kind::lock);
-  return next(lock);
 }
 
 /// The last thread to arrive lets the others go on; each arrival is recorded, and the last one

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Lists the changes that follow from a thread's records. It reads each record once, in the order of the
-// log, and remembers next to nothing: all that needs other threads is left to the potential. Plain
-// data, zero at first. MT: whoever folds the log.
+// Lists the changes that follow from a thread's records. It reads each record once, in the order of
+// the log, and remembers next to nothing: all that needs other threads is left to the potential.
+// Plain data, zero at first. MT: whoever folds the log.
 #pragma once
 
 #include <array>

@@ -189,8 +189,8 @@ RawDevicePoint point_of(CUpti_ActivitySynchronizationType type) {
   }
 }
 
-/// All fields of the record are passed on, also those that its type says to be of no interest: types
-/// are known to be wrong, and the name of the call decides.
+/// All fields of the record are passed on, also those that its type says to be of no interest:
+/// types are known to be wrong, and the name of the call decides.
 void see_synchronization(const CUpti_ActivitySynchronization& record) {
   Point point;
   point.what = point_of(record.type);

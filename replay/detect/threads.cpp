@@ -52,6 +52,12 @@ Pattern pattern_of(uint64_t object, const trace::Region& region) {
       return pattern("thread.full_pipe");
     case trace::ObjectKind::event:
       return pattern("thread.event");
+    case trace::ObjectKind::queue:
+      return pattern("thread.queue");
+    case trace::ObjectKind::semaphore:
+      return pattern("thread.semaphore");
+    case trace::ObjectKind::signal:
+      return pattern("thread.signal");
     case trace::ObjectKind::file_lock:
       return pattern("thread.file_lock");
     case trace::ObjectKind::fork:

@@ -107,7 +107,8 @@ class Otf2Sink final : public EventSink {
   /// The last event if it was an enter: a collective right behind it begins where its call does.
   std::optional<std::pair<OTF2_TimeStamp, OTF2_RegionRef>> pending_enter_;
   bool in_rma_collective_ = false;  ///< its begin is written, its end not yet
-  /// Facts that OTF2 has no record for; they go onto the leave of the call in which they were reported.
+  /// Facts that OTF2 has no record for; they go onto the leave of the call in which they were
+  /// reported.
   struct FactsOfCall {
     size_t depth = 0;  ///< of that call; 0: there are none
     std::optional<RequestId> ready;

@@ -131,7 +131,6 @@ UNSEEN = {
     "deep": ("fall", "fall", "fall", "fall", "await_deep", "(blocked in read)"),
     "scan": ("parse_input", "(blocked in fscanf)"),
     "stream": ("log_line", "(blocked in fprintf)"),
-    "mutex": ("await_c11", "(blocked in mtx_lock)"),
 }
 
 
@@ -241,11 +240,25 @@ SHARED = {
     "polled": ("thread.full_pipe", "await_by_poll/poll", range(1, 9)),
 }
 
+SYSTEM = {
+    "queue": ("thread.queue", "await_message/mq_receive", range(1, 5)),
+    "full_queue": ("thread.full_pipe", "await_room/mq_send", range(1, 5)),
+    "system_v_queue": ("thread.queue", "await_system_v/msgrcv", range(1, 5)),
+    "raised": ("thread.semaphore", "await_raised/change/semop", range(1, 5)),
+    "zero": ("thread.semaphore", "await_zero/change/semop", range(1, 5)),
+    "signal": ("thread.signal", "await_signal/sigwait", range(1, 5)),
+    "handler": ("thread.signal", "await_handler/sigsuspend", range(1, 5)),
+    "c11": ("thread.condition", "await_made/cnd_wait", range(1, 5)),
+    "c11_lock": ("thread.lock", "await_c11_lock/mtx_lock", range(1, 5)),
+    "spin_lock": ("thread.lock", "await_spin/pthread_spin_lock", range(1, 5)),
+}
+
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
           meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside)}
 TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
 TESTS.update({f"shared_{how}": waits_with(how, *what, program="shared") for how, what in SHARED.items()})
+TESTS.update({f"system_{how}": waits_with(how, *what, program="system") for how, what in SYSTEM.items()})
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

@@ -78,12 +78,6 @@ FILE* stream;
   asm volatile("" ::: "memory");
 }
 
-mtx_t mutex;
-[[gnu::noinline]] void await_c11() {
-  mtx_lock(&mutex);
-  mtx_unlock(&mutex);
-}
-
 template <class Sleeper>
 void while_given(const Sleeper& sleep) {
   std::thread giver([] {
@@ -136,10 +130,6 @@ void while_held(const Hold& hold, const Release& release, const Sleeper& sleep) 
 void stream_lock() {
   stream = fopen("/dev/null", "w");
   while_held([] { flockfile(stream); }, [] { funlockfile(stream); }, log_line);
-}
-void mutex_of_c11() {
-  mtx_init(&mutex, mtx_plain);
-  while_held([] { mtx_lock(&mutex); }, [] { mtx_unlock(&mutex); }, await_c11);
 }
 
 int entries(const char* path) {
@@ -235,7 +225,6 @@ constexpr Case kCases[] = {{"bare", bare},
                            {"deep", deep},
                            {"scan", scan},
                            {"stream", stream_lock},
-                           {"mutex", mutex_of_c11},
                            {"watched", watched},
                            {"pthread_exit", left_by_pthread_exit},
                            {"thrd_exit", left_by_thrd_exit},

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The culprit authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Stands in for the calls by which threads lock mutexes, read-write locks and spin locks. A lock is
+// tried first, so that one that is free costs nothing else.
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "collector/process/next.h"
+#include "collector/sampling/thread_wait.h"
+#include "collector/sampling/thread_waits.h"
+
+namespace culprit::collector::sampling {
+
+namespace {
+
+constinit Next<int(pthread_mutex_t*)> g_mutex_lock("pthread_mutex_lock");
+constinit Next<int(pthread_mutex_t*)> g_mutex_trylock("pthread_mutex_trylock");
+constinit Next<int(pthread_mutex_t*, const timespec*)> g_mutex_timedlock("pthread_mutex_timedlock");
+constinit Next<int(pthread_mutex_t*, clockid_t, const timespec*)> g_mutex_clocklock(
+    "pthread_mutex_clocklock");
+constinit Next<int(pthread_mutex_t*)> g_mutex_unlock("pthread_mutex_unlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_rdlock("pthread_rwlock_rdlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_tryrdlock("pthread_rwlock_tryrdlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_wrlock("pthread_rwlock_wrlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_trywrlock("pthread_rwlock_trywrlock");
+constinit Next<int(pthread_rwlock_t*)> g_rwlock_unlock("pthread_rwlock_unlock");
+constinit Next<int(pthread_spinlock_t*)> g_spin_lock("pthread_spin_lock");
+constinit Next<int(pthread_spinlock_t*)> g_spin_trylock("pthread_spin_trylock");
+constinit Next<int(pthread_spinlock_t*)> g_spin_unlock("pthread_spin_unlock");
+
+/// Locks of any type are recorded by their address.
+uint64_t number_of_spin(pthread_spinlock_t* lock) {
+  return number_of(const_cast<const int*>(lock));
+}
+
+}  // namespace
+
+void find_locking_calls() {
+  const KeepErrno keep;
+  g_mutex_lock.find(), g_mutex_trylock.find(), g_mutex_timedlock.find(), g_mutex_clocklock.find();
+  g_mutex_unlock.find();
+  g_rwlock_rdlock.find(), g_rwlock_tryrdlock.find(), g_rwlock_wrlock.find();
+  g_rwlock_trywrlock.find(), g_rwlock_unlock.find();
+  g_spin_lock.find(), g_spin_trylock.find(), g_spin_unlock.find();
+}
+
+}  // namespace culprit::collector::sampling
+
+extern "C" {
+
+using namespace culprit::collector::sampling;
+
+CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  auto* const next = g_mutex_lock.get();
+  auto* const attempt = g_mutex_trylock.get();
+  if (next == nullptr || attempt == nullptr) return EINVAL;
+  const int found = attempt(mutex);
+  if (found != EBUSY) [[likely]]
+    return found;
+  Wait wait("pthread_mutex_lock", name_of(*mutex), Kind::lock, owner_of(*mutex));
+  const int error = next(mutex);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
+  auto* const next = g_mutex_timedlock.get();
+  if (next == nullptr) return EINVAL;
+  Wait wait("pthread_mutex_timedlock", name_of(*mutex), Kind::lock, owner_of(*mutex));
+  const int error = next(mutex, until);
+  wait.end(error == ETIMEDOUT);
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                                           const timespec* until) noexcept {
+  auto* const next = g_mutex_clocklock.get();
+  if (next == nullptr) return EINVAL;
+  Wait wait("pthread_mutex_clocklock", name_of(*mutex), Kind::lock, owner_of(*mutex));
+  const int error = next(mutex, clock, until);
+  wait.end(error == ETIMEDOUT);
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  auto* const next = g_mutex_unlock.get();
+  if (next == nullptr) return EINVAL;
+  wake_all(*mutex, Kind::lock);
+  return next(mutex);
+}
+
+CULPRIT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  auto* const next = g_rwlock_rdlock.get();
+  auto* const attempt = g_rwlock_tryrdlock.get();
+  if (next == nullptr || attempt == nullptr) return EINVAL;
+  const int found = attempt(lock);
+  if (found != EBUSY) [[likely]]
+    return found;
+  Wait wait("pthread_rwlock_rdlock", name_of(*lock), Kind::lock, owner_of(*lock));
+  const int error = next(lock);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  auto* const next = g_rwlock_wrlock.get();
+  auto* const attempt = g_rwlock_trywrlock.get();
+  if (next == nullptr || attempt == nullptr) return EINVAL;
+  const int found = attempt(lock);
+  if (found != EBUSY) [[likely]]
+    return found;
+  Wait wait("pthread_rwlock_wrlock", name_of(*lock), Kind::lock, owner_of(*lock));
+  const int error = next(lock);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
+  auto* const next = g_rwlock_unlock.get();
+  if (next == nullptr) return EINVAL;
+  wake_all(*lock, Kind::lock);
+  return next(lock);
+}
+
+/// The lock does not show whether other processes use it, so that only threads of this one are
+/// known to be let go on.
+CULPRIT_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
+  auto* const next = g_spin_lock.get();
+  auto* const attempt = g_spin_trylock.get();
+  if (next == nullptr || attempt == nullptr) return EINVAL;
+  const int found = attempt(lock);
+  if (found != EBUSY) [[likely]]
+    return found;
+  Wait wait("pthread_spin_lock", number_of_spin(lock), Kind::lock);
+  const int error = next(lock);
+  wait.end();
+  return error;
+}
+
+CULPRIT_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
+  auto* const next = g_spin_unlock.get();
+  if (next == nullptr) return EINVAL;
+  wake(number_of_spin(lock), Kind::lock);
+  return next(lock);
+}
+
+}  // extern "C"
