@@ -107,7 +107,9 @@ class FindingsComparison {
            !std::is_same_v<Found, FoundStage> && !std::is_same_v<Found, FoundUnattributed> &&
            !std::is_same_v<Found, FoundDevice> && !std::is_same_v<Found, FoundDeviceTime> &&
            !std::is_same_v<Found, FoundGain> && !std::is_same_v<Found, FoundFunctionGain> &&
-           !std::is_same_v<Found, FoundTopology> && !std::is_same_v<Found, FoundTopologyPlace>;
+           !std::is_same_v<Found, FoundTopology> && !std::is_same_v<Found, FoundTopologyPlace> &&
+           !std::is_same_v<Found, FoundKernelTime> && !std::is_same_v<Found, FoundRankSpread> &&
+           !std::is_same_v<Found, FoundParallelism>;
   }
 
   template <class Found>
