@@ -333,7 +333,10 @@ CriticalPath find_critical_path(const Run& run, const WaitGraph& graph, unsigned
   std::vector<Reader> readers(all.begin(), all.end());
   std::vector<std::span<const PathSegment>> cuts;
   cuts.reserve(stretches.size());
-  for (const Stretch& s : stretches) cuts.push_back(readers[run.owner(s.location)].next());
+  for (const Stretch& s : stretches) {
+    const std::span<const PathSegment> cut = readers[run.owner(s.location)].next();
+    if (!cut.empty()) cuts.push_back(cut);  // a run that ended as it began has no time in it
+  }
   path.segments = join(cuts, threads);
   return path;
 }

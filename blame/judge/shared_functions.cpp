@@ -36,7 +36,7 @@ bool does_harm_by_caller(const Use& all, const std::map<size_t, Use>& callers) {
     const bool harms = use.cost_s * all.time_s >= kHarmless * all.cost_s * use.time_s;
     if (!harms) harmless_s += use.time_s;
   }
-  return harmless_s >= kMatters * all.time_s;
+  return harmless_s > 0 && harmless_s >= kMatters * all.time_s;
 }
 
 class Settling {

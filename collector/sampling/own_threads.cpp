@@ -49,16 +49,17 @@ using CreateC11 = int(thrd_t*, thrd_start_t, void*);
 constexpr size_t kLeastStack = size_t{64} << 10;
 
 struct Start {
-  std::atomic<bool> taken;
+  std::atomic<bool> taken{false};
   Routine routine;
-  void* argument;
-  uint64_t number;   ///< the number from say_making()
-  bool is_sampled;   ///< false: it is a library's own thread
-  char library[48];  ///< the library that makes it; empty: the program itself
+  void* argument = nullptr;
+  uint64_t number = 0;      ///< the number from say_making()
+  bool is_sampled = false;  ///< false: it is a library's own thread
+  char library[48] = {};    ///< the library that makes it; empty: the program itself
 };
-/// Threads that have been made and have not begun yet.
+/// Threads that have been made and have not begun yet. Nothing may be initialised when this library
+/// is loaded: others' constructors make threads before.
 constexpr unsigned kMaxStarts = 256;
-Start g_starts[kMaxStarts];
+constinit Start g_starts[kMaxStarts];
 
 // Found at their first call: threads may be made before this library is loaded in full.
 constinit Next<Create> g_create("pthread_create");

@@ -59,7 +59,8 @@ class FindingsComparison {
   template <class Found>
   static Row row_of(const Found& found) {
     Row row;
-    blame::visit_fields(found, [&](const auto& field) {
+    const Found plain = without_ties(found);
+    blame::visit_fields(plain, [&](const auto& field) {
       using Field = std::remove_cvref_t<decltype(field)>;
       if constexpr (std::is_same_v<Field, double>) {
         row.sums.push_back(field);
@@ -74,6 +75,16 @@ class FindingsComparison {
       }
     });
     return row;
+  }
+
+  template <class Found>
+  static const Found& without_ties(const Found& found) {
+    return found;
+  }
+  /// Of ranks that have as much, sums in another order decide which is named.
+  static blame::FoundRankSpread without_ties(blame::FoundRankSpread found) {
+    found.least_rank = found.most_rank = 0;
+    return found;
   }
 
   void compare_rows(const std::string& where, const Row& a, const Row& b) {
@@ -92,6 +103,8 @@ class FindingsComparison {
       return row.cost_s;
     } else if constexpr (std::is_same_v<Found, blame::FoundCount>) {
       return row.value;
+    } else if constexpr (std::is_same_v<Found, blame::FoundRankSpread>) {
+      return row.sum;
     } else if constexpr (std::is_same_v<Found, blame::FoundMessageUse>) {
       return row.waiting_empty_s + row.waiting_repeated_s;
     } else {
@@ -108,8 +121,7 @@ class FindingsComparison {
            !std::is_same_v<Found, FoundDevice> && !std::is_same_v<Found, FoundDeviceTime> &&
            !std::is_same_v<Found, FoundGain> && !std::is_same_v<Found, FoundFunctionGain> &&
            !std::is_same_v<Found, FoundTopology> && !std::is_same_v<Found, FoundTopologyPlace> &&
-           !std::is_same_v<Found, FoundKernelTime> && !std::is_same_v<Found, FoundRankSpread> &&
-           !std::is_same_v<Found, FoundParallelism>;
+           !std::is_same_v<Found, FoundKernelTime> && !std::is_same_v<Found, FoundParallelism>;
   }
 
   template <class Found>

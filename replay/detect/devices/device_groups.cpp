@@ -60,6 +60,7 @@ class ChannelFinder {
     Member member{stream, run_.location(stream).process, device_of(*run_.definitions, stream)};
     for_each_kernel(stream, [&](const DeviceOperation& operation, uint32_t) {
       ++member.kernels;
+      member.first_end = std::min(member.first_end, operation.end);
       for (const char c : run_.regions[operation.region.index()].name + '\n') {
         member.names = (member.names ^ static_cast<unsigned char>(c)) * 0x100000001b3;  // FNV-1a
       }
@@ -80,8 +81,7 @@ class ChannelFinder {
       });
     }
     std::vector<Member> all = concatenate(*run_.ranks, own);
-    std::sort(all.begin(), all.end(),
-              [](const Member& a, const Member& b) { return a.stream < b.stream; });
+    std::sort(all.begin(), all.end(), is_earlier_stream);
     std::map<ProcessId, uint32_t> processes;  // only processes that use devices
     std::map<std::pair<ProcessId, DeviceKey>, size_t> places;
     std::map<std::tuple<size_t, uint32_t, uint64_t>, Channel> channels;
@@ -132,9 +132,10 @@ class ChannelFinder {
         continue;
       }
       std::vector<Channel> groups;
-      for (std::vector<Member> left = channel.members; !left.empty();) {
+      for (std::vector<Member> left = in_order_of_ends(channel.members); !left.empty();) {
         Channel& group = groups.emplace_back();
         group.members = take_those_that_end_with_first(left);
+        std::sort(group.members.begin(), group.members.end(), is_earlier_stream);
         group.matched = group.members.size() > 1;
       }
       if (groups.size() == channel.members.size()) {
@@ -145,6 +146,16 @@ class ChannelFinder {
     }
     channels_ = std::move(divided);
   }
+
+  /// Which streams are compared with which must not depend on their numbers.
+  static std::vector<Member> in_order_of_ends(std::vector<Member> members) {
+    std::stable_sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
+      return a.first_end < b.first_end;
+    });
+    return members;
+  }
+
+  static bool is_earlier_stream(const Member& a, const Member& b) { return a.stream < b.stream; }
 
   std::vector<Member> take_those_that_end_with_first(std::vector<Member>& left) const {
     const Member& first = left.front();

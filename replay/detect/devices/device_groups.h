@@ -38,6 +38,7 @@ struct Member {
   LocationId stream;
   ProcessId process;
   DeviceKey device;
+  Time first_end = Time::max();  ///< of its first kernel
   uint32_t kernels = 0;
   uint64_t names = 0;  ///< of the kernels in their order, as one number
 };

@@ -82,7 +82,7 @@ class CudaTest : public testing::Test {
   ~CudaTest() override { fs::remove_all(folder_); }
 
   int run(const std::string& way, const std::string& options = "") {
-    const std::string line = environment_ + " timeout 60 " CULPRIT_PROGRAM " run --otf2 " +
+    const std::string line = environment_ + " timeout 60 " CULPRIT_PROGRAM " run --full --otf2 " +
                              options + " -o " + (folder_ / "e").string() +
                              " -- " CULPRIT_DRIVER " " + way + " 2>&1";
     FILE* pipe = popen(line.c_str(), "r");

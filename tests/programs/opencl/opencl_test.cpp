@@ -66,7 +66,7 @@ class OpenClTest : public testing::Test {
 
   /// Runs account.c and reads both accounts. False if there is no device.
   bool run(const std::string& way) {
-    const std::string line = "timeout 60 " CULPRIT_PROGRAM " run --otf2 -o " +
+    const std::string line = "timeout 60 " CULPRIT_PROGRAM " run --full --otf2 -o " +
                              (folder_ / "e").string() + " -- " CULPRIT_ACCOUNT " " + way + " 2>&1";
     FILE* pipe = popen(line.c_str(), "r");
     char buffer[4096];
