@@ -149,9 +149,8 @@ class ChannelFinder {
 
   /// Which streams are compared with which must not depend on their numbers.
   static std::vector<Member> in_order_of_ends(std::vector<Member> members) {
-    std::stable_sort(members.begin(), members.end(), [](const Member& a, const Member& b) {
-      return a.first_end < b.first_end;
-    });
+    std::stable_sort(members.begin(), members.end(),
+                     [](const Member& a, const Member& b) { return a.first_end < b.first_end; });
     return members;
   }
 

@@ -30,8 +30,8 @@ def options_in(help_text):
 
 
 def commands():
-    listed = help_of().split("Subcommands:")[1]
-    return re.findall(r"^  (\w+)", listed, re.MULTILINE)
+    """The words at the beginning of lines, with what they mean behind them."""
+    return re.findall(r"^  (\w+) {2,}\w", help_of(), re.MULTILINE)
 
 
 class ManualPage(unittest.TestCase):
