@@ -41,10 +41,14 @@ uint64_t start_ticks() {
 
 }  // namespace
 
-/// A window that could not be made counts as full.
+/// A window that could not be made counts as full, whatever its size was to be.
 void ThreadLog::Impl::begin_window(bool has_files) {
-  if (file.window() == nullptr) used = capacity;
-  if (file.window() == nullptr || !has_files) return;
+  if (file.window() == nullptr) {
+    used = capacity;
+    stop = limit;
+    return;
+  }
+  if (!has_files) return;
   if (node::whole_part_is_over()) file.drop_from_now_on();
   begin_step();
   file.seal(sum, grows ? newest : used);

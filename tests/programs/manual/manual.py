@@ -57,7 +57,7 @@ class ManualPage(unittest.TestCase):
     def test_variables_are_those_that_help_names(self):
         named = set()
         for command in commands():
-            named.update(re.findall(r"\(Env:(\w+)\)", help_of(command)))
+            named.update(re.findall(r"\[(CULPRIT_\w+)\]", help_of(command)))
         self.assertTrue(named)
         # What no option says.
         self.assertEqual(set(re.findall(r"CULPRIT_\w+", self.sections["ENVIRONMENT"])),

@@ -116,7 +116,7 @@ def compare_kept(what, place, experiment):
 def run_kept(place):
     """In the program itself, of which all records are there as well."""
     compared = 0
-    for compiler, kinds in (("gcc", ("barriers", "critical")), ("clang", ("serial", "tasks"))):
+    for compiler, kinds in (("gcc", ("barriers", "critical")), ("clang", ("tasks",))):
         for kind in kinds:
             try:
                 program = place.program("kinds" + (".clang" if compiler == "clang" else ""))

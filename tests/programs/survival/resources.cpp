@@ -145,7 +145,7 @@ void remove_folder() {
 
 const Case kResources[] = {
     {"first_files_of_8k", small_files<8192>},
-    {"first_files_of_1m", small_files<1 << 20>},
+    {"first_files_of_256k", small_files<1 << 18>},
     {"files_of_1m", small_files_later},
     {"first_few_descriptors", few_descriptors},
     {"few_descriptors", few_descriptors_later},

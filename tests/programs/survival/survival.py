@@ -215,7 +215,7 @@ THREADS = [
 
 RESOURCES = [
     Case("first_files_of_8k", recorded=False),
-    Case("first_files_of_1m", recorded=False),
+    Case("first_files_of_256k", recorded=False),
     Case("files_of_1m", losses=("dropped_records",)),
     Case("first_few_descriptors", recorded=False),
     Case("few_descriptors", losses=("dropped_records",)),
