@@ -20,7 +20,7 @@ def counted(report, counter, callpath, location):
 
 def run(place, counters, command, environment=None):
     experiment = place.experiment()
-    done = succeed([place.culprit, "run", "--otf2", "-o", experiment, "--counters", counters, "--", *command],
+    done = succeed([place.culprit, "run", "--full", "--otf2", "-o", experiment, "--counters", counters, "--", *command],
                    environment=environment)
     succeed(["otf2-print", "--silent", "--warnings-as-errors", f"{experiment}/trace/traces.otf2"])
     report = Report(place, experiment)

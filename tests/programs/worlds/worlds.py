@@ -26,7 +26,7 @@ def observe(place, mpi, way, environment=None):
     if plain.returncode != 0 and "this MPI" in plain.stdout:
         raise Skip(f"{mpi}: {plain.stdout.splitlines()[0]}")
     experiment = place.experiment()
-    done = execute([place.culprit, "run", "-o", experiment, "--", *launch(mpi, program, way)],
+    done = execute([place.culprit, "run", "--full", "-o", experiment, "--", *launch(mpi, program, way)],
                    environment=environment)
     check(done.returncode == plain.returncode == 0,
           f"status {done.returncode} with culprit, {plain.returncode} without\n{done.stderr}{done.stdout}")
@@ -78,7 +78,7 @@ def linked(mpi):
         place.program(f"worlds/linked.{mpi}")
         program = place.program(f"worlds/linked.{mpi}")
         experiment = place.experiment()
-        done = execute([place.culprit, "run", "-o", experiment, "--", *launch(mpi, program, "edges")])
+        done = execute([place.culprit, "run", "--full", "-o", experiment, "--", *launch(mpi, program, "edges")])
         check(done.returncode == 0, f"status {done.returncode}\n{done.stderr}{done.stdout}")
         check("other tool: 1 sends" in done.stdout, f"the other tool saw nothing: {done.stdout}")
         report = Report(place, experiment)
