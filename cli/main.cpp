@@ -109,11 +109,18 @@ int usage_error(const CLI::App& app, const std::vector<std::string>& arguments,
   return kUsage;
 }
 
+/// Whether the command has got a file of values in place of an experiment.
+bool has_values(const CLI::App& command) {
+  const CLI::Option* const values = command.get_option_no_throw("--csv");
+  return values != nullptr && values->count() > 0;
+}
+
 /// Commands that are given no experiment take the newest one here.
 Result<void> take_newest(const CLI::App& app) {
   for (CLI::App* command : app.get_subcommands()) {
     CLI::Option* const option = command->get_option_no_throw("experiment");
     if (option == nullptr || option->count() > 0 || option->get_required()) continue;
+    if (has_values(*command)) continue;
     const auto newest = newest_experiment(".");
     if (!newest) return newest.error();
     kLog.info("{}: the newest experiment here", for_display(newest->string()).string());

@@ -106,7 +106,7 @@ def in_place(place):
     succeed([*launcher("openmpi"), "-n", "2", place.culprit, "analyze", experiment])
     found = report(place, experiment)
     same(found, compare(place, pathlib.Path(experiment) / "trace" / "traces.otf2", "openmpi", 2)
-         | {key: found[key] for key in ("run", "processes", "verdict", "tasks", "core_takers",
+         | {key: found[key] for key in ("run", "processes", "verdict", "diagnoses", "tasks", "core_takers",
                                              "core_times")})  # the archive lacks their cores
 
 
