@@ -51,16 +51,8 @@ extern "C" {
 using namespace culprit::collector::sampling;
 
 CULPRIT_EXPORT int mtx_lock(mtx_t* mutex) {
-  auto* const next = g_mutex_lock.get();
-  auto* const attempt = g_mutex_trylock.get();
-  if (next == nullptr || attempt == nullptr) return thrd_error;
-  const int found = attempt(mutex);
-  if (found != thrd_busy) [[likely]]
-    return found;
-  Wait wait("mtx_lock", name_of(posix(*mutex)), Kind::lock, owner_of(posix(*mutex)));
-  const int error = next(mutex);
-  wait.end();
-  return error;
+  return lock_after_try("mtx_lock", g_mutex_lock, g_mutex_trylock, mutex, thrd_busy, thrd_error,
+                        [](const mtx_t& it) { return awaited(posix(it)); });
 }
 
 CULPRIT_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* until) {

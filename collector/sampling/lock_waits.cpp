@@ -30,7 +30,6 @@ constinit Next<int(pthread_spinlock_t*)> g_spin_lock("pthread_spin_lock");
 constinit Next<int(pthread_spinlock_t*)> g_spin_trylock("pthread_spin_trylock");
 constinit Next<int(pthread_spinlock_t*)> g_spin_unlock("pthread_spin_unlock");
 
-/// Locks of any type are recorded by their address.
 uint64_t number_of_spin(pthread_spinlock_t* lock) {
   return number_of(const_cast<const int*>(lock));
 }
@@ -53,16 +52,8 @@ extern "C" {
 using namespace culprit::collector::sampling;
 
 CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  auto* const next = g_mutex_lock.get();
-  auto* const attempt = g_mutex_trylock.get();
-  if (next == nullptr || attempt == nullptr) return EINVAL;
-  const int found = attempt(mutex);
-  if (found != EBUSY) [[likely]]
-    return found;
-  Wait wait("pthread_mutex_lock", name_of(*mutex), Kind::lock, owner_of(*mutex));
-  const int error = next(mutex);
-  wait.end();
-  return error;
+  return lock_after_try("pthread_mutex_lock", g_mutex_lock, g_mutex_trylock, mutex, EBUSY, EINVAL,
+                        awaited<pthread_mutex_t>);
 }
 
 CULPRIT_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
@@ -92,29 +83,13 @@ CULPRIT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
 }
 
 CULPRIT_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
-  auto* const next = g_rwlock_rdlock.get();
-  auto* const attempt = g_rwlock_tryrdlock.get();
-  if (next == nullptr || attempt == nullptr) return EINVAL;
-  const int found = attempt(lock);
-  if (found != EBUSY) [[likely]]
-    return found;
-  Wait wait("pthread_rwlock_rdlock", name_of(*lock), Kind::lock, owner_of(*lock));
-  const int error = next(lock);
-  wait.end();
-  return error;
+  return lock_after_try("pthread_rwlock_rdlock", g_rwlock_rdlock, g_rwlock_tryrdlock, lock, EBUSY,
+                        EINVAL, awaited<pthread_rwlock_t>);
 }
 
 CULPRIT_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
-  auto* const next = g_rwlock_wrlock.get();
-  auto* const attempt = g_rwlock_trywrlock.get();
-  if (next == nullptr || attempt == nullptr) return EINVAL;
-  const int found = attempt(lock);
-  if (found != EBUSY) [[likely]]
-    return found;
-  Wait wait("pthread_rwlock_wrlock", name_of(*lock), Kind::lock, owner_of(*lock));
-  const int error = next(lock);
-  wait.end();
-  return error;
+  return lock_after_try("pthread_rwlock_wrlock", g_rwlock_wrlock, g_rwlock_trywrlock, lock, EBUSY,
+                        EINVAL, awaited<pthread_rwlock_t>);
 }
 
 CULPRIT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
@@ -127,16 +102,8 @@ CULPRIT_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
 /// The lock does not show whether other processes use it, so that only threads of this one are
 /// known to be let go on.
 CULPRIT_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
-  auto* const next = g_spin_lock.get();
-  auto* const attempt = g_spin_trylock.get();
-  if (next == nullptr || attempt == nullptr) return EINVAL;
-  const int found = attempt(lock);
-  if (found != EBUSY) [[likely]]
-    return found;
-  Wait wait("pthread_spin_lock", number_of_spin(lock), Kind::lock);
-  const int error = next(lock);
-  wait.end();
-  return error;
+  return lock_after_try("pthread_spin_lock", g_spin_lock, g_spin_trylock, lock, EBUSY, EINVAL,
+                        [](pthread_spinlock_t& it) { return Awaited{number_of_spin(&it)}; });
 }
 
 CULPRIT_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "collector/process/lifecycle.h"
+#include "collector/process/next.h"
 #include "collector/process/recorder.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/processes/node_wakes.h"
@@ -115,5 +116,35 @@ class Wait {
   uint64_t begin_ = 0;
   ThreadLog* told_ = nullptr;
 };
+
+/// What a thread waits for, and who holds it.
+struct Awaited {
+  uint64_t object;
+  uint32_t owner = kUnknown;
+};
+template <class Sync>
+Awaited awaited(const Sync& sync) {
+  return {name_of(sync), owner_of(sync)};
+}
+
+/// Locks, after a try: one that is free costs nothing else. `is_held`: the result of a try of one
+/// that is not; `missing`: where the system lacks these functions; `what(lock)`: an Awaited. To be
+/// called in the very function that stands in for the call `name`.
+template <class Lock, class What>
+[[gnu::always_inline]] inline int lock_after_try(const char* name, Next<int(Lock*)>& lock_call,
+                                                 Next<int(Lock*)>& try_call, Lock* lock,
+                                                 int is_held, int missing, What what) {
+  auto* const next = lock_call.get();
+  auto* const attempt = try_call.get();
+  if (next == nullptr || attempt == nullptr) return missing;
+  const int found = attempt(lock);
+  if (found != is_held) [[likely]]
+    return found;
+  const Awaited it = what(*lock);
+  Wait wait(name, it.object, Kind::lock, it.owner);
+  const int error = next(lock);
+  wait.end();
+  return error;
+}
 
 }  // namespace culprit::collector::sampling
