@@ -7,6 +7,7 @@
 #include "blame/collect/rank_spreads.h"
 #include "blame/identities.h"
 #include "blame/judge/diagnose.h"
+#include "blame/judge/kernel_places.h"
 #include "blame/judge/parallelism.h"
 #include "blame/profile/start_up.h"
 #include "replay/model/wait_patterns.h"
@@ -14,6 +15,7 @@
 namespace culprit::blame {
 
 void finish_findings(Findings& findings, unsigned threads, bool has_causes) {
+  move_doubtful_page_faults(findings);
   sort_findings(findings, threads);
   Identities& sums = findings.identities;
   for (const FoundDelay& row : findings.delays) sums.delay_costs_s += row.short_s + row.long_s;

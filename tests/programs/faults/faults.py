@@ -32,10 +32,10 @@ def check_places(report, pages):
     faults = sum(row["page_faults"] for row in rows)
     check(0.5 * pages <= faults <= 1.5 * pages, f"{faults} page faults were found, of {pages}")
     there = sum(row["page_faults"] for row in here)
-    check(there >= 0.8 * faults, f"of {faults} only {there} are in touch_memory")
-    time = sum(row["fault_s"] for row in rows)
-    there = sum(row["fault_s"] for row in here)
-    check(there >= 0.8 * time, f"of {time} s of page faults only {there} are in touch_memory")
+    check(there >= 0.3 * faults, f"of {faults} only {there} are in touch_memory")
+    # Its turns are as short as the time between samples. What is in doubt is their common caller's.
+    innocent = sum(row["page_faults"] for row in rows if "compute" in row["callpath"])
+    check(innocent <= 0.05 * faults, f"{innocent} of {faults} are charged to a function that causes none")
     check(len({row["location"] for row in rows}) == 2, "not both threads have page faults")
 
 
@@ -51,8 +51,9 @@ def said(place):
     """A run that does little else says so first."""
     report, _ = run(place, arguments=["faults"])
     for each in (report, of_profile(place)):
-        check(re.search(r"page faults, most of them in touch_memory", each.data["verdict"]["text"]),
-              f"the verdict is: {each.data['verdict']}")
+        found = [row for row in each.data["diagnoses"] if row["kind"] == "page faults"]
+        check(found and found[0]["matters"] and "touch_memory" in found[0]["callpath"], f"it says {found}")
+        check(found[0]["callpath_s"] >= 0.5 * found[0]["time_s"], f"it says {found}")
 
 
 def no_samples(place):
