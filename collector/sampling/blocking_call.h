@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "collector/process/lifecycle.h"
 #include "collector/process/next.h"
 #include "collector/process/recorder.h"
 #include "collector/process/selection.h"
@@ -74,9 +73,6 @@ inline long length_of(const timespec* time) {
 inline bool came_in_vain(ssize_t result) {
   return result < 0 && (errno == EAGAIN || errno == EINPROGRESS || errno == ETIMEDOUT);
 }
-inline Slept unless_in_vain(ssize_t result) {
-  return {came_in_vain(result) ? Slept::In::nothing : Slept::In::outside};
-}
 /// The awaited data comes by a socket or a queue, which is no file.
 inline Slept on_socket(int descriptor, ssize_t result, int flags = 0) {
   if ((flags & MSG_DONTWAIT) != 0) return {Slept::In::nothing};
@@ -127,7 +123,7 @@ void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* n
 class Watch {
  public:
   Watch() {
-    if (has_started() && lifecycle::is_watching()) begin_ = now();
+    if (is_watched()) begin_ = now();
   }
   bool watches() const { return begin_ != 0; }
   /// Whether the call, which is over, took long enough to be recorded.

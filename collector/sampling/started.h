@@ -5,10 +5,16 @@
 // probe sets it (sampler.cpp).
 #pragma once
 
+#include "collector/process/lifecycle.h"
+
 namespace culprit::collector::sampling {
 
 /// The sampling probe has started.
 bool has_started();
+/// Whether what the program's threads do between events is recorded now.
+inline bool is_watched() {
+  return has_started() && lifecycle::is_watching();
+}
 /// False in a child that was made without fork's handlers (clone): it shares the mapped files.
 bool is_same_process();
 /// The same, but true in children that share this process's memory (vfork), whose parent sleeps

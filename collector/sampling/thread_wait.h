@@ -11,12 +11,12 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collector/process/lifecycle.h"
 #include "collector/process/next.h"
 #include "collector/process/recorder.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/processes/node_wakes.h"
 #include "collector/sampling/program_code.h"
+#include "collector/sampling/started.h"
 #include "collector/sampling/sync_objects.h"
 
 namespace culprit::collector::sampling {
@@ -64,8 +64,7 @@ struct Yields {
   uint64_t object;  ///< the object that the thread waited for afterwards
 
   void begin_one(uintptr_t from) {
-    const bool is_watched = has_started() && lifecycle::is_watching();
-    const uint64_t time = is_watched ? now() : 0;
+    const uint64_t time = is_watched() ? now() : 0;
     if (!are_fresh_at(time)) begin = time;
     site = from;
     object = 0;
@@ -84,7 +83,7 @@ class Wait {
                               uint32_t owner = kUnknown)
       : name_(name), object_(object), kind_(kind) {
     const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-    if (!has_started() || !lifecycle::is_watching() || is_helpers_code(caller)) return;
+    if (!is_watched() || is_helpers_code(caller)) return;
     waiters_of(object_).fetch_add(1, std::memory_order_relaxed);
     begin_ = now();
     say_waiting(caller, owner);

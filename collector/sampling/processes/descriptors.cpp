@@ -20,10 +20,10 @@
 
 #include <algorithm>
 
-#include "collector/process/lifecycle.h"
 #include "collector/process/system_file.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/processes/sockets.h"
+#include "collector/sampling/started.h"
 #include "trace/objects.h"
 
 namespace culprit::collector::sampling {
@@ -42,10 +42,6 @@ constinit Next<int(int, int, int, int*)> g_socketpair("socketpair");
 
 bool is_in_table(int descriptor) {
   return static_cast<unsigned>(descriptor) < kMostDescriptors;
-}
-
-bool is_watching() {
-  return has_started() && lifecycle::is_watching();
 }
 
 // --- what descriptors stand for -----------------------------------------------------------------
@@ -159,14 +155,14 @@ void find_descriptor_calls() {
 }
 
 void say_written(int descriptor) {
-  if (!is_watching()) return;
+  if (!is_watched()) return;
   const KeepErrno keep;
   const uint64_t use = known_use(descriptor);
   if (use > use::plain && !holds_something(descriptor, use)) say_woke(use, now());
 }
 
 void say_read(int descriptor) {
-  if (!is_watching()) return;
+  if (!is_watched()) return;
   const KeepErrno keep;
   const uint64_t use = known_use(descriptor);
   if (use <= use::plain || !may_lack_room(descriptor, use)) return;
@@ -183,7 +179,7 @@ void before_close(int descriptor) {
   const bool locked = has_lock(descriptor);
   if (use <= use::plain && !locked) return;
   const KeepErrno keep;
-  if (is_watching()) say_gone(descriptor, use, Whence::caller);
+  if (is_watched()) say_gone(descriptor, use, Whence::caller);
   if (locked) g_locked[descriptor].store(false, std::memory_order_relaxed);
 }
 
@@ -192,21 +188,21 @@ void before_close(FILE* stream) {
   const KeepErrno keep;
   const int descriptor = descriptor_of(stream);
   // The library's own writes were not seen.
-  if (is_watching() && is_in_table(descriptor) && __fwriting(stream) != 0) known_use(descriptor);
+  if (is_watched() && is_in_table(descriptor) && __fwriting(stream) != 0) known_use(descriptor);
   before_close(descriptor);
 }
 
 void before_end() {
   constexpr int kLooked = 256;  // programs have few descriptors, and their numbers are the lowest
   const KeepErrno keep;
-  if (!is_watching() || !is_same_process()) return;
+  if (!is_watched() || !is_same_process()) return;
   for (int i = 0; i < kLooked; ++i) {
     if (syscall(SYS_fcntl, i, F_GETFD) >= 0) say_gone(i, known_use(i), Whence::nowhere);
   }
 }
 
 void say_opened(int descriptor, uint64_t time) {
-  if (!is_watching()) return;
+  if (!is_watched()) return;
   const KeepErrno keep;
   // For seekable files lseek succeeds: distant file systems are not queried for each opened file.
   if (syscall(SYS_lseek, descriptor, 0, SEEK_CUR) >= 0 || errno != ESPIPE) return;
@@ -311,7 +307,7 @@ bool has_lock(int descriptor) {
 }
 
 void say_unlocked(int descriptor, Whence whence) {
-  if (!is_watching()) return;
+  if (!is_watched()) return;
   if (const uint64_t object = object_to_lock(descriptor)) say_woke(object, now(), whence);
 }
 

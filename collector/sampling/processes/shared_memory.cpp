@@ -112,7 +112,7 @@ void find_sharing_calls() {
 
 uint64_t shared_object(const void* object) {
   const auto address = reinterpret_cast<uintptr_t>(object);
-  if (!has_started() || !lifecycle::is_watching()) return address;
+  if (!is_watched()) return address;
   const KeepErrno keep;
   const uint64_t name = name_of_mapping(address);
   if (name == 0) return address;

@@ -13,7 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collector/process/lifecycle.h"
 #include "collector/process/recorder.h"
 #include "collector/process/system_file.h"
 #include "collector/sampling/processes/node_wakes.h"
@@ -31,10 +30,6 @@ enum System : uint64_t { kQueue = 1, kRaised, kZero };
 
 /// Semaphores of one set.
 constexpr unsigned kSemaphoreBits = 16;
-
-bool is_watching() {
-  return has_started() && lifecycle::is_watching();
-}
 
 uint64_t object_of_posix(ObjectKind kind, mqd_t queue) {
   const KeepErrno keep;
@@ -75,15 +70,15 @@ uint64_t room_of_system_v(int queue) {
 }
 
 void before_posix_send(mqd_t queue) {
-  if (is_watching()) say(message_of_posix(queue));
+  if (is_watched()) say(message_of_posix(queue));
 }
 
 void before_system_v_send(int queue) {
-  if (is_watching()) say(message_of_system_v(queue));
+  if (is_watched()) say(message_of_system_v(queue));
 }
 
 void before_posix_receive(mqd_t queue) {
-  if (!is_watching()) return;
+  if (!is_watched()) return;
   const KeepErrno keep;
   mq_attr state;  // on old systems mq_getattr is in a library of its own
   if (syscall(SYS_mq_getsetattr, queue, nullptr, &state) == 0 &&
@@ -94,7 +89,7 @@ void before_posix_receive(mqd_t queue) {
 
 /// Messages differ in size, so that less than half of the room is always enough.
 void before_system_v_receive(int queue) {
-  if (!is_watching()) return;
+  if (!is_watched()) return;
   const KeepErrno keep;
   msqid_ds state;
   if (msgctl(queue, IPC_STAT, &state) == 0 && state.__msg_cbytes >= state.msg_qbytes / 2) {
@@ -114,7 +109,7 @@ uint64_t object_of_operations(int semaphores, const sembuf* operations, size_t c
 }
 
 void before_operations(int semaphores, const sembuf* operations, size_t count) {
-  if (!is_watching() || operations == nullptr) return;
+  if (!is_watched() || operations == nullptr) return;
   for (size_t i = 0; i < count; ++i) {
     const sembuf& each = operations[i];
     if (each.sem_op == 0) continue;

@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "collector/process/lifecycle.h"
 #include "collector/process/next.h"
 #include "collector/process/recorder.h"
 #include "collector/process/system_file.h"
@@ -28,7 +27,7 @@ constinit Next<int(pid_t, pid_t, int)> g_tgkill("tgkill");
 
 /// Signal 0 is no signal: it asks whether there is such a process.
 void before_signal(pid_t process, int number) {
-  if (process <= 0 || number <= 0 || !has_started() || !lifecycle::is_watching()) return;
+  if (process <= 0 || number <= 0 || !is_watched()) return;
   if (process == getpid() && g_signal_waiters.load(std::memory_order_relaxed) == 0) return;
   const KeepErrno keep;
   const uint64_t time = now();
