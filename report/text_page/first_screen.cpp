@@ -14,6 +14,7 @@
 #include "blame/judge/summary.h"
 #include "report/text_page/glance.h"
 #include "report/text_page/head.h"
+#include "report/verdict/device_words.h"
 #include "report/verdict/savings.h"
 #include "report/verdict/verdict.h"
 #include "report/words/layout.h"
@@ -135,6 +136,9 @@ class Screen {
     std::string page;
     if (const std::string efficiency = efficiency_line(findings_); !efficiency.empty()) {
       page += wrapped("Efficiency: " + efficiency, 0);
+    }
+    if (const std::string devices = device_verdict(findings_, names_); devices != verdict_.text) {
+      page += wrapped(devices, 0);
     }
     const std::string savings = saving_rows(verdict_, findings_, time_);
     return page + (savings.empty() ? function_rows(findings_, names_, time_) : savings);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "blame/findings/path_meaning.h"
 #include "blame/judge/diagnose.h"
 #include "blame/judge/summary.h"
 #include "report/text_page/devices.h"
@@ -103,10 +104,19 @@ std::string factors(const Findings& findings, std::string_view name,
   return text.empty() ? std::string(name) : fmt::format("{}: {}", name, text);
 }
 
-/// Without MPI its factors are of processes and threads that wait for each other.
+/// Archives do not say which library it was, but have its calls.
+bool has_mpi(const Findings& findings) {
+  return !findings.run.mpi.empty() ||
+         std::any_of(findings.callpaths.begin(), findings.callpaths.end(),
+                     [](const auto& path) { return is_of(path, trace::Paradigm::mpi); });
+}
+
+/// Without MPI its factors are of processes and threads that wait for each other, or of ranks whose
+/// devices do.
 std::string outer_level(const Findings& findings) {
-  if (unit_of(findings) == "rank") return "MPI";
-  return findings.run.ranks > 1 ? "processes" : "threads at work";
+  if (has_mpi(findings)) return "MPI";
+  if (findings.run.ranks < 2) return "threads at work";
+  return unit_of(findings) == "rank" ? "ranks" : "processes";
 }
 
 /// "MPI 60.8 % x OpenMP 65.7 %"; "" unless both lose something.
@@ -121,19 +131,19 @@ std::string efficiency_rows(const Findings& findings) {
   if (findings.efficiencies.empty()) return "";
   Rows rows("Efficiency", "the threads' time without start-up and shutdown");
   const double mpi = efficiency(findings, Factor::mpi), omp = efficiency(findings, Factor::omp);
-  const bool has_mpi = unit_of(findings) == "rank";
   const std::string outer = outer_level(findings);
   const std::string both = outer_and_inner(findings);
   rows.add_whole(efficiency(findings, Factor::parallel),
                  both.empty() ? "parallel efficiency" : "parallel efficiency: " + both);
   if (mpi < kAsGoodAsOne) {
-    rows.add_whole(mpi,
-                   has_mpi || findings.run.ranks > 1
-                       ? factors(findings, outer,
-                                 {{Factor::mpi_load_balance, "load balance"},
-                                  {Factor::mpi_serialisation, "serialization"},
-                                  {Factor::mpi_transfer, has_mpi ? "transfer" : "others at work"}})
-                       : outer);
+    rows.add_whole(
+        mpi,
+        has_mpi(findings) || findings.run.ranks > 1
+            ? factors(findings, outer,
+                      {{Factor::mpi_load_balance, "load balance"},
+                       {Factor::mpi_serialisation, "serialization"},
+                       {Factor::mpi_transfer, has_mpi(findings) ? "transfer" : "others at work"}})
+            : outer);
   }
   if (omp < kAsGoodAsOne) {
     rows.add_whole(omp, factors(findings, "OpenMP",

@@ -101,6 +101,18 @@ TEST(DevicesText, TellsOfIdleDevicesInTheVerdict) {
   EXPECT_FALSE(has(page_of(f), "Verdict:"));
 }
 
+TEST(DevicesText, SaysOnTheFirstScreenThatDevicesIdle) {
+  constexpr std::string_view kIdle = "The device had nothing to do for 42.0 % of the time";
+  blame::Findings f = late_device();
+  blame::diagnose(f);
+  const std::string p = screen(f, "e");
+  SCOPED_TRACE(p);
+  const size_t first = p.find(kIdle);
+  ASSERT_NE(first, p.npos);
+  EXPECT_TRUE(has(p, "while hosts executed prepare (a.c:3)."));
+  EXPECT_EQ(p.find(kIdle, first + 1), p.npos) << "it says so twice";
+}
+
 TEST(DevicesText, SaysWhatIsOnTheCriticalPath) {
   const std::string p = page();
   SCOPED_TRACE(p);

@@ -169,5 +169,18 @@ TEST(FirstScreen, ReadsWellOfNothing) {
   EXPECT_NE(screen_of({}).find("waited for no other"), std::string::npos);
 }
 
+TEST(FirstScreen, CallsRanksWithoutMpiNoMpi) {
+  blame::Findings found = several_causes();
+  found.run.mpi.clear();
+  found.run.operation = blame::Operation::none;
+  EXPECT_EQ(screen_of(found).find("MPI"), std::string::npos) << screen_of(found);
+  EXPECT_NE(screen_of(found).find("ranks 80.0 % x OpenMP 85.0 %"), std::string::npos);
+  blame::FoundCallPath call{};
+  call.name = call.region = "MPI_Barrier";
+  call.model = "mpi";
+  found.callpaths.push_back(call);
+  EXPECT_NE(screen_of(found).find("MPI 80.0 % x OpenMP 85.0 %"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace culprit::report
