@@ -66,7 +66,7 @@ extern "C" int culprit_first_pthread_cond_timedwait(void* condition, void* mutex
                                                     const timespec* until);
 asm(".symver culprit_first_pthread_cond_timedwait,pthread_cond_timedwait@" SINCE("2.3.2"));
 
-/// By the clock that conditions wait on unless told otherwise.
+/// By the clock that conditions wait on by default.
 HIDDEN int pthread_cond_clockwait(void* condition, void* mutex, clockid_t clock,
                                   const timespec* until) {
   constexpr int64_t kSecond = 1'000'000'000;

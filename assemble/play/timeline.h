@@ -142,7 +142,7 @@ class Timeline {
     Time time;
     const UserPath* path;
     uint64_t weight;
-    KernelUse kernel = {};  ///< not told yet
+    KernelUse kernel = {};  ///< not passed on yet
   };
   /// Functions below the innermost construct, with their sites.
   struct Functions {

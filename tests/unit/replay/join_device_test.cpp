@@ -322,8 +322,8 @@ TEST(JoinDevice, GuessesNothingWhereThereAreCallsThatItDoesNotKnow) {
   }
 }
 
-/// Which event a call waits for is not told. Of what it may have waited for, one operation ended
-/// when it returned; where none did, nothing is known.
+/// Which event a call waits for is not recorded. Of what it may have waited for, one operation
+/// ended when it returned; where none did, nothing is known.
 TEST(JoinDevice, TakesAWaitForAnEventForOneForTheOperationThatEndedThen) {
   for (const char* name : {"hipEventSynchronize", "cudaEventSynchronize"}) {
     Program program(2, false);
