@@ -213,6 +213,7 @@ Symbol ObjectFile::symbol(uint64_t offset) {
   symbol.module = name_;
   const auto address = address_of(offset);
   if (!address) {
+    symbol.address = offset;
     symbol.frames.push_back({fmt::format("{}+{:#x}", name_, offset), "", 0});
     return symbol;
   }

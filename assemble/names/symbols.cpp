@@ -52,6 +52,7 @@ struct Search {
 Symbol nameless(const std::string& path, uint64_t offset) {
   Symbol symbol;
   symbol.module = base_name(path);
+  symbol.address = offset;
   symbol.frames.push_back({fmt::format("{}+{:#x}", symbol.module, offset), "", 0});
   return symbol;
 }

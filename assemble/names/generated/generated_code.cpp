@@ -46,6 +46,7 @@ Symbol symbol_of(const GeneratedFunctions& functions, uint64_t address) {
   symbol.module = "generated code";
   auto after = functions.upper_bound(address);
   if (after == functions.begin() || std::prev(after)->second.end <= address) {
+    symbol.address = address;
     symbol.frames.push_back({fmt::format("generated code at {:#x}", address), "", 0});
     return symbol;
   }

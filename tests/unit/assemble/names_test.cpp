@@ -479,5 +479,12 @@ TEST(ObjectFile, MissingFilesGiveModuleAndOffset) {
   EXPECT_EQ(symbol.frames.front().function, "libgone.so+0x1234");
 }
 
+TEST(ObjectFile, PlacesWithoutNamesAreStillDifferentPlaces) {
+  ObjectFile gone("/nowhere/libgone.so");
+  EXPECT_NE(gone.symbol(0x1234).address, gone.symbol(0x5678).address);
+  const std::string sources = "/nowhere/of.map\n";
+  EXPECT_NE(generated(sources, 0x1000).address, generated(sources, 0x2000).address);
+}
+
 }  // namespace
 }  // namespace culprit::assemble::test

@@ -68,6 +68,7 @@ SymbolSource FakeCode::symbols() const {
       symbol.named = name.front() != '?';
       if (name.starts_with("libc:")) name = name.substr(5);
       symbol.module = path.substr(path.rfind('/') + 1);
+      symbol.address = offset;
       symbol.into_function = offset % kFunctionSize;
       symbol.frames.push_back({symbol.named ? name : symbol.module + "+" + name.substr(1), "", 0});
       symbol.program = name == "MAIN__";
