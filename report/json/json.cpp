@@ -183,6 +183,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"polling_causes", values.rows(f.polling_causes)},
       {"message_use", values.rows(f.message_use)},
       {"refills", values.rows(f.refills)},
+      {"arrivals", values.rows(f.arrivals)},
       {"devices", values.rows(f.devices)},
       {"device_times", values.rows(f.device_times)},
       {"device_blame", values.rows(f.device_blame)},

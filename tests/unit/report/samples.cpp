@@ -46,6 +46,7 @@ blame::FoundPeriod a_period() {
 }
 
 void fill_over_time(Findings& f) {
+  f.arrivals = {{1, "MPI_COMM_WORLD", "MPI_Allreduce", at(1), 17, 14, 1.8291, 1.8292, 1.8293}};
   const CallPathId first(0), second(1);
   f.periods = {a_period()};
   f.coverage = {{1.941, 24, 1.942, 0.943, 1.944, 1.945, 1.946}};
