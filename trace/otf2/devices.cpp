@@ -84,26 +84,13 @@ DeviceTable resolve_devices(const RawGlobalDefinitions& raw, std::vector<Device>
   return table;
 }
 
-uint64_t DeviceDecoder::value(const OTF2_AttributeList* list, DeviceAttribute attribute,
+uint64_t DeviceDecoder::value(const Attributes& list, DeviceAttribute attribute,
                               uint64_t otherwise) const {
   const auto index = static_cast<size_t>(attribute);
-  const OTF2_AttributeRef ref = table_.attributes[index];
-  if (!list || ref == OTF2_UNDEFINED_ATTRIBUTE || !OTF2_AttributeList_TestAttributeByID(list, ref))
-    return otherwise;
-  uint8_t small = 0;
-  uint32_t medium = 0;
-  uint64_t large = 0;
-  switch (kDeviceAttributes[index].type) {
-    case OTF2_TYPE_UINT8:
-      return OTF2_AttributeList_GetUint8(list, ref, &small) == OTF2_SUCCESS ? small : otherwise;
-    case OTF2_TYPE_UINT32:
-      return OTF2_AttributeList_GetUint32(list, ref, &medium) == OTF2_SUCCESS ? medium : otherwise;
-    default:
-      return OTF2_AttributeList_GetUint64(list, ref, &large) == OTF2_SUCCESS ? large : otherwise;
-  }
+  return list.value(table_.attributes[index], kDeviceAttributes[index].type).value_or(otherwise);
 }
 
-void DeviceDecoder::operation(Time time, OperationNumber number, const OTF2_AttributeList* list,
+void DeviceDecoder::operation(Time time, OperationNumber number, const Attributes& list,
                               EventSink& sink) const {
   DeviceOperation op;
   op.operation = number;
@@ -119,7 +106,7 @@ void DeviceDecoder::operation(Time time, OperationNumber number, const OTF2_Attr
   sink.device_operation(time, op);
 }
 
-void DeviceDecoder::wait(Time time, uint64_t object, const OTF2_AttributeList* list,
+void DeviceDecoder::wait(Time time, uint64_t object, const Attributes& list,
                          EventSink& sink) const {
   DeviceWait wait;
   wait.what = enum_of(value(list, DeviceAttribute::wait_for, 0), kLastDeviceWaitFor,
@@ -131,7 +118,7 @@ void DeviceDecoder::wait(Time time, uint64_t object, const OTF2_AttributeList* l
 }
 
 void DeviceDecoder::see(Time time, DeviceParameter what, uint64_t number,
-                        const OTF2_AttributeList* attributes, EventSink& sink) {
+                        const Attributes& attributes, EventSink& sink) {
   switch (what) {
     case DeviceParameter::after:
       after_.push_back(OperationNumber{number});

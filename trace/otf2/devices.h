@@ -16,6 +16,7 @@
 
 #include "trace/definitions.h"
 #include "trace/events.h"
+#include "trace/otf2/records/attributes.h"
 
 namespace culprit::trace {
 
@@ -96,16 +97,14 @@ class DeviceDecoder {
  public:
   DeviceDecoder(const DeviceTable& table, size_t device_count)
       : table_(table), device_count_(device_count) {}
-  void see(Time time, DeviceParameter what, uint64_t value, const OTF2_AttributeList* attributes,
+  void see(Time time, DeviceParameter what, uint64_t value, const Attributes& attributes,
            EventSink& sink);
 
  private:
   /// The attribute's value, or `otherwise`.
-  uint64_t value(const OTF2_AttributeList* list, DeviceAttribute attribute,
-                 uint64_t otherwise) const;
-  void operation(Time time, OperationNumber number, const OTF2_AttributeList* list,
-                 EventSink& sink) const;
-  void wait(Time time, uint64_t object, const OTF2_AttributeList* list, EventSink& sink) const;
+  uint64_t value(const Attributes& list, DeviceAttribute attribute, uint64_t otherwise) const;
+  void operation(Time time, OperationNumber number, const Attributes& list, EventSink& sink) const;
+  void wait(Time time, uint64_t object, const Attributes& list, EventSink& sink) const;
 
   const DeviceTable& table_;
   size_t device_count_;

@@ -13,11 +13,6 @@ namespace culprit::trace {
 
 namespace {
 
-bool has(const OTF2_AttributeList* list, OTF2_AttributeRef attribute) {
-  return attribute != OTF2_UNDEFINED_ATTRIBUTE && list &&
-         OTF2_AttributeList_TestAttributeByID(list, attribute);
-}
-
 double value_of(OTF2_Type type, const OTF2_MetricValue& value) {
   if (type == OTF2_TYPE_INT64) return static_cast<double>(value.signed_int);
   if (type == OTF2_TYPE_DOUBLE) return value.floating_point;
@@ -40,7 +35,7 @@ EventDecoder::EventDecoder(const ResolvedDefinitions& archive, LocationId locati
       devices_(archive.tables.devices, archive.definitions.devices.size()) {}
 
 bool EventDecoder::device(OTF2_TimeStamp time, OTF2_ParameterRef parameter, uint64_t value,
-                          const OTF2_AttributeList* attributes) {
+                          const Attributes& attributes) {
   const auto what = tables_.devices.parameter(parameter);
   if (what) devices_.see(at(time), *what, value, attributes, sink_);
   return what.has_value();
@@ -104,7 +99,7 @@ uint32_t EventDecoder::peers_of(const CommRef& ref) const {
   return static_cast<uint32_t>(local ? comm.remote.size() : comm.members.size());
 }
 
-std::optional<MpiCollective> EventDecoder::collective(const OTF2_AttributeList* attributes,
+std::optional<MpiCollective> EventDecoder::collective(const Attributes& attributes,
                                                       OTF2_CollectiveOp op, OTF2_CommRef comm,
                                                       uint32_t root, uint64_t sent,
                                                       uint64_t received) {
@@ -123,11 +118,9 @@ std::optional<MpiCollective> EventDecoder::collective(const OTF2_AttributeList* 
   collective.receives_from = partners(attributes, tables_.receives_from);
   collective.is_root = root == static_cast<uint32_t>(OTF2_COLLECTIVE_ROOT_SELF);
   if (root < known->peers || (known->peers == 0 && root < peers_of(*known))) collective.root = root;
-  uint8_t exact = 0;
-  if (has(attributes, tables_.collective_op) &&
-      OTF2_AttributeList_GetUint8(attributes, tables_.collective_op, &exact) == OTF2_SUCCESS &&
-      exact <= static_cast<uint8_t>(CollectiveOp::other)) {
-    collective.op = static_cast<CollectiveOp>(exact);
+  const auto exact = attributes.value(tables_.collective_op, OTF2_TYPE_UINT8);
+  if (exact && *exact <= static_cast<uint8_t>(CollectiveOp::other)) {
+    collective.op = static_cast<CollectiveOp>(*exact);
   }
   return collective;
 }
@@ -166,81 +159,59 @@ GroupId EventDecoder::group(OTF2_GroupRef group) const {
   return known ? *known : GroupId::none();
 }
 
-RmaAssertions EventDecoder::rma_assertions(const OTF2_AttributeList* attributes) const {
-  uint8_t value = 0;
-  if (has(attributes, tables_.rma_assertions)) {
-    OTF2_AttributeList_GetUint8(attributes, tables_.rma_assertions, &value);
-  }
-  return static_cast<RmaAssertions>(value);
+RmaAssertions EventDecoder::rma_assertions(const Attributes& attributes) const {
+  return static_cast<RmaAssertions>(
+      attributes.value(tables_.rma_assertions, OTF2_TYPE_UINT8).value_or(0));
 }
 
 RmaTraits EventDecoder::rma_traits() const {
   return open_.empty() ? RmaTraits{} : tables_.rma_traits[open_.back().index()];
 }
 
-GroupId EventDecoder::partners(const OTF2_AttributeList* attributes,
-                               OTF2_AttributeRef attribute) const {
-  OTF2_GroupRef partners = OTF2_UNDEFINED_GROUP;
-  if (!has(attributes, attribute) ||
-      OTF2_AttributeList_GetGroupRef(attributes, attribute, &partners) != OTF2_SUCCESS) {
-    return GroupId::none();
-  }
-  return group(partners);
+GroupId EventDecoder::partners(const Attributes& attributes, OTF2_AttributeRef attribute) const {
+  const auto partners = attributes.value(attribute, OTF2_TYPE_GROUP);
+  return partners ? group(static_cast<OTF2_GroupRef>(*partners)) : GroupId::none();
 }
 
-void EventDecoder::matching(const OTF2_AttributeList* attributes, MpiMessage& message) const {
-  uint64_t probe = 0;
-  if (has(attributes, tables_.partitioned)) {
-    OTF2_AttributeList_GetUint32(attributes, tables_.partitioned, &message.partitioned);
-  }
-  if (has(attributes, tables_.matched_probe)) {
-    OTF2_AttributeList_GetUint64(attributes, tables_.matched_probe, &probe);
-    message.probe = MatchedProbe{probe};
-  }
+void EventDecoder::matching(const Attributes& attributes, MpiMessage& message) const {
+  message.partitioned =
+      static_cast<uint32_t>(attributes.value(tables_.partitioned, OTF2_TYPE_UINT32).value_or(0));
+  message.probe =
+      MatchedProbe{attributes.value(tables_.matched_probe, OTF2_TYPE_UINT64).value_or(0)};
 }
 
-void EventDecoder::facts_of_call(OTF2_TimeStamp time, const OTF2_AttributeList* attributes) {
-  uint64_t request = 0, bytes = 0;
-  OTF2_CommRef comm = OTF2_UNDEFINED_COMM;
-  uint32_t source = 0, tag = 0;
-  if (has(attributes, tables_.ready_request)) {
-    OTF2_AttributeList_GetUint64(attributes, tables_.ready_request, &request);
+void EventDecoder::facts_of_call(OTF2_TimeStamp time, const Attributes& attributes) {
+  const auto number = [&](OTF2_AttributeRef ref, OTF2_Type type, uint64_t otherwise) {
+    return attributes.value(ref, type).value_or(otherwise);
+  };
+  const auto small = [&](OTF2_AttributeRef ref, OTF2_Type type, uint32_t otherwise) {
+    return static_cast<uint32_t>(number(ref, type, otherwise));
+  };
+  if (attributes.has(tables_.ready_request)) {
+    const uint64_t request = number(tables_.ready_request, OTF2_TYPE_UINT64, 0);
     sink_.mpi_isend_ready(at(time), RequestId{request});
   }
-  if (!has(attributes, tables_.found_comm)) return;
-  OTF2_AttributeList_GetCommRef(attributes, tables_.found_comm, &comm);
-  OTF2_AttributeList_GetUint32(attributes, tables_.found_source, &source);
-  OTF2_AttributeList_GetUint32(attributes, tables_.found_tag, &tag);
-  OTF2_AttributeList_GetUint64(attributes, tables_.found_bytes, &bytes);
-  message(time, attributes, comm, source, tag, bytes,
+  if (!attributes.has(tables_.found_comm)) return;
+  message(time, attributes, small(tables_.found_comm, OTF2_TYPE_COMM, OTF2_UNDEFINED_COMM),
+          small(tables_.found_source, OTF2_TYPE_UINT32, 0),
+          small(tables_.found_tag, OTF2_TYPE_UINT32, 0),
+          number(tables_.found_bytes, OTF2_TYPE_UINT64, 0),
           [&](Time now, const MpiMessage& found) { sink_.mpi_probe(now, found); });
 }
 
-RegionInstance EventDecoder::instance(const OTF2_AttributeList* attributes) const {
-  uint64_t value = 0;
-  if (has(attributes, tables_.region_instance)) {
-    OTF2_AttributeList_GetUint64(attributes, tables_.region_instance, &value);
-  }
-  return RegionInstance{value};
+RegionInstance EventDecoder::instance(const Attributes& attributes) const {
+  return RegionInstance{attributes.value(tables_.region_instance, OTF2_TYPE_UINT64).value_or(0)};
 }
 
-MutexKind EventDecoder::mutex_kind(const OTF2_AttributeList* attributes) const {
-  uint8_t value = 0;
-  if (has(attributes, tables_.mutex_kind) &&
-      OTF2_AttributeList_GetUint8(attributes, tables_.mutex_kind, &value) == OTF2_SUCCESS &&
-      value <= static_cast<uint8_t>(kLastMutexKind)) {
-    return static_cast<MutexKind>(value);
-  }
+MutexKind EventDecoder::mutex_kind(const Attributes& attributes) const {
+  const auto kind = attributes.value(tables_.mutex_kind, OTF2_TYPE_UINT8);
+  if (kind && *kind <= static_cast<uint8_t>(kLastMutexKind)) return static_cast<MutexKind>(*kind);
   return open_.empty() ? MutexKind::lock
                        : mutex_kind_from_otf2(tables_.roles[open_.back().index()]);
 }
 
-uint64_t EventDecoder::mutex_id(const OTF2_AttributeList* attributes, uint32_t lock) const {
-  uint64_t value = lock;
-  if (has(attributes, tables_.mutex_id)) {
-    OTF2_AttributeList_GetUint64(attributes, tables_.mutex_id, &value);
-  }
-  return value;
+uint64_t EventDecoder::mutex_id(const Attributes& attributes, uint32_t lock) const {
+  return attributes.value(tables_.mutex_id, OTF2_TYPE_UINT64).value_or(lock);
 }
 
 void EventDecoder::finish(Losses& losses) {

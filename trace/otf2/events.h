@@ -16,31 +16,24 @@
 #include "base/losses.h"
 #include "trace/events.h"
 #include "trace/otf2/definitions.h"
+#include "trace/otf2/records/attributes.h"
 #include "trace/promises.h"
 
 namespace culprit::trace {
-
-/// OTF2 hands over a list with every event; most are empty.
-inline bool any(const OTF2_AttributeList* attributes) {
-  return attributes && OTF2_AttributeList_GetNumberOfElements(attributes) > 0;
-}
 
 class EventDecoder {
  public:
   EventDecoder(const ResolvedDefinitions& archive, LocationId location, EventSink& sink);
 
-  /// The callbacks to register with an EvtReader; their user data is an EventDecoder.
-  static const OTF2_EvtReaderCallbacks* callbacks();
-
   /// Leaves all open regions at the last time, and reports the repairs.
   void finish(Losses& losses);
 
-  // One function per kind of record; called by OTF2 through the callbacks.
+  // One function per kind of record (records/handle.h).
   void enter(OTF2_TimeStamp time, OTF2_RegionRef region) {
     push(time, tables_.regions.find(region));
   }
-  void leave(OTF2_TimeStamp time, OTF2_RegionRef region, const OTF2_AttributeList* attributes) {
-    if (calls_have_facts_ && any(attributes)) facts_of_call(time, attributes);
+  void leave(OTF2_TimeStamp time, OTF2_RegionRef region, const Attributes& attributes) {
+    if (calls_have_facts_ && !attributes.empty()) facts_of_call(time, attributes);
     pop(time, tables_.regions.find(region));
   }
   void context_enter(OTF2_TimeStamp time, OTF2_CallingContextRef context) {
@@ -51,12 +44,12 @@ class EventDecoder {
   }
   /// Calls `deliver(time, message)` if the record refers to a known communicator and member.
   template <class Deliver>
-  void message(OTF2_TimeStamp time, const OTF2_AttributeList* attributes, OTF2_CommRef comm,
-               uint32_t peer, uint32_t tag, uint64_t bytes, Deliver deliver);
+  void message(OTF2_TimeStamp time, const Attributes& attributes, OTF2_CommRef comm, uint32_t peer,
+               uint32_t tag, uint64_t bytes, Deliver deliver);
   /// Nothing if the record refers to an unknown communicator.
-  std::optional<MpiCollective> collective(const OTF2_AttributeList* attributes,
-                                          OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root,
-                                          uint64_t sent, uint64_t received);
+  std::optional<MpiCollective> collective(const Attributes& attributes, OTF2_CollectiveOp op,
+                                          OTF2_CommRef comm, uint32_t root, uint64_t sent,
+                                          uint64_t received);
   void metric(OTF2_TimeStamp time, OTF2_MetricRef metric, std::span<const OTF2_Type> types,
               const OTF2_MetricValue* values);
   /// Nothing if the archive does not define it; `target`, where the record has one, is a member.
@@ -64,12 +57,12 @@ class EventDecoder {
                                  std::optional<uint32_t> target = std::nullopt);
   std::optional<FileId> file(OTF2_IoHandleRef handle);
   GroupId group(OTF2_GroupRef group) const;
-  RmaAssertions rma_assertions(const OTF2_AttributeList* attributes) const;
+  RmaAssertions rma_assertions(const Attributes& attributes) const;
   /// The traits of the innermost region.
   RmaTraits rma_traits() const;
-  RegionInstance instance(const OTF2_AttributeList* attributes) const;
-  MutexKind mutex_kind(const OTF2_AttributeList* attributes) const;
-  uint64_t mutex_id(const OTF2_AttributeList* attributes, uint32_t lock) const;
+  RegionInstance instance(const Attributes& attributes) const;
+  MutexKind mutex_kind(const Attributes& attributes) const;
+  uint64_t mutex_id(const Attributes& attributes, uint32_t lock) const;
 
   /// nullptr: a parameter of the program.
   const Fact* fact(OTF2_ParameterRef parameter) const { return tables_.facts.find(parameter); }
@@ -79,7 +72,7 @@ class EventDecoder {
 
   /// False if it is no parameter for devices.
   bool device(OTF2_TimeStamp time, OTF2_ParameterRef parameter, uint64_t value,
-              const OTF2_AttributeList* attributes);
+              const Attributes& attributes);
 
   Time at(OTF2_TimeStamp ticks);
   EventSink& sink() { return sink_; }
@@ -97,9 +90,9 @@ class EventDecoder {
   Time repaired(int64_t nanos);
   uint32_t peers_of(const CommRef& comm) const;
   /// Facts for which OTF2 has no record come with the leave of the call.
-  void facts_of_call(OTF2_TimeStamp time, const OTF2_AttributeList* attributes);
-  void matching(const OTF2_AttributeList* attributes, MpiMessage& message) const;
-  GroupId partners(const OTF2_AttributeList* attributes, OTF2_AttributeRef attribute) const;
+  void facts_of_call(OTF2_TimeStamp time, const Attributes& attributes);
+  void matching(const Attributes& attributes, MpiMessage& message) const;
+  GroupId partners(const Attributes& attributes, OTF2_AttributeRef attribute) const;
 
   const Otf2Tables& tables_;
   const Definitions& definitions_;
@@ -153,9 +146,8 @@ inline void EventDecoder::pop(OTF2_TimeStamp time, const RegionId* region) {
 }
 
 template <class Deliver>
-void EventDecoder::message(OTF2_TimeStamp time, const OTF2_AttributeList* attributes,
-                           OTF2_CommRef comm, uint32_t peer, uint32_t tag, uint64_t bytes,
-                           Deliver deliver) {
+void EventDecoder::message(OTF2_TimeStamp time, const Attributes& attributes, OTF2_CommRef comm,
+                           uint32_t peer, uint32_t tag, uint64_t bytes, Deliver deliver) {
   const Time now = at(time);
   promises_.saw_message();
   const CommRef* known = tables_.comms.find(comm);
@@ -164,12 +156,8 @@ void EventDecoder::message(OTF2_TimeStamp time, const OTF2_AttributeList* attrib
     return;
   }
   MpiMessage message{known->id, peer, static_cast<int32_t>(tag), bytes};
-  if (messages_have_facts_ && any(attributes)) matching(attributes, message);
+  if (messages_have_facts_ && !attributes.empty()) matching(attributes, message);
   deliver(now, message);
 }
-
-/// The callbacks for one-sided communication and files (one_sided_callbacks.cpp).
-void set_one_sided_callbacks(OTF2_EvtReaderCallbacks* callbacks);
-void set_file_callbacks(OTF2_EvtReaderCallbacks* callbacks);
 
 }  // namespace culprit::trace

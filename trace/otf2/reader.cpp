@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One OTF2_Reader serves all threads (with OTF2's locks around its own lists): as fast as a reader
-// for each thread, and global definitions are read once. A location's local definitions are read
-// with its events, because with many locations opening their files is what costs.
+// OTF2 reads the global definitions. Of a location's two files our own reader (plain/) takes those
+// that are plain: one file for each location, not compressed; local definitions in one chunk of
+// nothing but sound mappings and clock offsets; events that begin with a chunk. OTF2 reads all
+// others, and is who says what is wrong with them. One OTF2_Reader serves all threads (with OTF2's
+// locks around its own lists): as fast as a reader for each thread, and global definitions are read
+// once. A location's local definitions are read with its events, because with many locations
+// opening their files is what costs.
 #include "trace/otf2/reader.h"
 
 #include <algorithm>
@@ -14,11 +18,15 @@
 #include <string>
 #include <utility>
 
+#include "base/files/guarded_path.h"
 #include "trace/otf2/anchor.h"
 #include "trace/otf2/definitions.h"
 #include "trace/otf2/events.h"
 #include "trace/otf2/library.h"
 #include "trace/otf2/loss_properties.h"
+#include "trace/otf2/plain/events.h"
+#include "trace/otf2/plain/local_definitions.h"
+#include "trace/otf2/records/callbacks.h"
 
 namespace culprit::trace {
 
@@ -40,11 +48,49 @@ bool has_plain_files(OTF2_Reader* reader) {
   return substrate == OTF2_SUBSTRATE_POSIX && compression <= OTF2_COMPRESSION_NONE;
 }
 
+/// How many bytes a chunk of events or of definitions has; nothing if OTF2 would refuse it.
+struct ChunkSizes {
+  uint64_t events = 0, definitions = 0;
+};
+std::optional<ChunkSizes> chunk_sizes(OTF2_Reader* reader) {
+  const auto usual = [](uint64_t bytes) {
+    return bytes >= OTF2_CHUNK_SIZE_MIN && bytes <= OTF2_CHUNK_SIZE_MAX;
+  };
+  ChunkSizes sizes;
+  OTF2_Reader_GetChunkSize(reader, &sizes.events, &sizes.definitions);
+  if (!usual(sizes.events) || !usual(sizes.definitions)) return std::nullopt;
+  return sizes;
+}
+
+/// A room for each thread that reads.
+class Rooms {
+ public:
+  plain::ChunkRoom take() {
+    const std::lock_guard lock(mutex_);
+    if (spare_.empty()) return {};
+    plain::ChunkRoom room = std::move(spare_.back());
+    spare_.pop_back();
+    return room;
+  }
+  void give_back(plain::ChunkRoom room) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(room));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<plain::ChunkRoom> spare_;
+};
+
 class Otf2Source final : public Source {
  public:
-  Otf2Source(fs::path anchor, ReaderHandle reader, ResolvedDefinitions archive)
-      : anchor_(std::move(anchor)), reader_(std::move(reader)), archive_(std::move(archive)) {
+  Otf2Source(fs::path anchor, ReaderHandle reader, ResolvedDefinitions archive, EventReader events)
+      : anchor_(std::move(anchor)),
+        folder_(fs::path(anchor_).replace_extension()),
+        reader_(std::move(reader)),
+        archive_(std::move(archive)) {
     plain_files_ = has_plain_files(reader_.get());
+    if (plain_files_ && events == EventReader::own) chunks_ = chunk_sizes(reader_.get());
     localized_ = std::make_unique<std::once_flag[]>(archive_.definitions.locations.size());
   }
   ~Otf2Source() override {
@@ -59,14 +105,23 @@ class Otf2Source final : public Source {
  private:
   FileState state(OTF2_LocationRef location, const char* extension) const;
   uint64_t most_records(OTF2_LocationRef location, const char* extension) const;
+  std::optional<plain::LocalDefinitions> plain_definitions(LocationId location,
+                                                           Losses& losses) const;
+  std::optional<plain::EventsRead> read_plain(LocationId location, EventDecoder& decoder,
+                                              Losses& losses) const;
   void apply_local_definitions(OTF2_LocationRef location, Losses& losses) const;
+  Result<plain::EventsRead> read_by_otf2(LocationId location, EventDecoder& decoder,
+                                         Losses& losses) const;
 
   fs::path anchor_;
+  GuardedPath folder_;  ///< of the locations' files
   bool plain_files_ = false;
+  std::optional<ChunkSizes> chunks_;  ///< if files are not to be read by OTF2 alone
   ReaderHandle reader_;
   ResolvedDefinitions archive_;
   /// By location: OTF2 keeps its local definitions, and reports a second reading of them as damage.
   std::unique_ptr<std::once_flag[]> localized_;
+  mutable Rooms rooms_;
 };
 
 /// Checked beforehand, because OTF2's own message ("file interaction failed") is of no help.
@@ -113,14 +168,43 @@ uint64_t Otf2Source::expected_events() const {
   return sum;
 }
 
-Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& losses) const {
+/// Nothing: OTF2 has to read them.
+std::optional<plain::LocalDefinitions> Otf2Source::plain_definitions(LocationId location,
+                                                                     Losses& losses) const {
+  const OTF2_LocationRef ref = archive_.definitions.locations[location.index()].file_id;
+  const GuardedPath place = folder_ / (std::to_string(ref) + ".def");
+  if (const auto file = place.open()) {
+    return plain::read_local_definitions(*file, chunks_->definitions);
+  }
+  if (place.exists()) return std::nullopt;
+  std::call_once(localized_[location.index()],
+                 [&] { losses.add(LossKind::locations_without_local_definitions); });
+  return plain::LocalDefinitions();
+}
+
+/// Nothing: the location's files are not plain, and nothing of them has been played.
+std::optional<plain::EventsRead> Otf2Source::read_plain(LocationId location, EventDecoder& decoder,
+                                                        Losses& losses) const {
+  const OTF2_LocationRef ref = archive_.definitions.locations[location.index()].file_id;
+  const auto file = (folder_ / (std::to_string(ref) + ".evt")).open();
+  if (!file || !plain::begins_with_chunk(*file)) return std::nullopt;
+  const auto local = plain_definitions(location, losses);
+  if (!local) return std::nullopt;
+  plain::ChunkRoom room = rooms_.take();
+  const auto played = plain::read_events(*file, chunks_->events, *local, decoder, room);
+  rooms_.give_back(std::move(room));
+  return played;
+}
+
+Result<plain::EventsRead> Otf2Source::read_by_otf2(LocationId location, EventDecoder& decoder,
+                                                   Losses& losses) const {
   const Location& wanted = archive_.definitions.locations[location.index()];
   take_otf2_complaint();
   std::call_once(localized_[location.index()],
                  [&] { apply_local_definitions(wanted.file_id, losses); });
   const FileState file = state(wanted.file_id, ".evt");
   const bool absent = file == FileState::missing;
-  if (absent && wanted.event_count == 0) return {};
+  if (absent && wanted.event_count == 0) return plain::EventsRead();
   std::optional<ZeroedMemory> zeroed;
   if (file == FileState::cut_short) zeroed.emplace();
   OTF2_EvtReader* events =
@@ -130,17 +214,28 @@ Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& loss
                  anchor_.string() + ": " +
                  (absent ? "their file is missing" : take_otf2_complaint())};
   }
-  EventDecoder decoder(archive_, location, sink);
-  OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, EventDecoder::callbacks(), &decoder);
+  CallbackData data{decoder};
+  OTF2_Reader_RegisterEvtCallbacks(reader_.get(), events, event_callbacks(), &data);
   uint64_t read = 0;
   const uint64_t most = most_records(wanted.file_id, ".evt");
   const OTF2_ErrorCode status = OTF2_Reader_ReadLocalEvents(reader_.get(), events, most, &read);
   OTF2_Reader_CloseEvtReader(reader_.get(), events);
-  if (status != OTF2_SUCCESS || read == most) {
-    losses.add(LossKind::truncated_locations);
+  return plain::EventsRead{read, status != OTF2_SUCCESS || read == most};
+}
+
+Result<void> Otf2Source::read(LocationId location, EventSink& sink, Losses& losses) const {
+  EventDecoder decoder(archive_, location, sink);
+  std::optional<plain::EventsRead> played;
+  if (chunks_) played = read_plain(location, decoder, losses);
+  if (!played) {
+    const auto by_otf2 = read_by_otf2(location, decoder, losses);
+    if (!by_otf2) return by_otf2.error();
+    played = *by_otf2;
   }
-  if (read < wanted.event_count) {
-    losses.add(LossKind::missing_events, wanted.event_count - read);
+  const uint64_t promised = archive_.definitions.locations[location.index()].event_count;
+  if (played->damaged) losses.add(LossKind::truncated_locations);
+  if (played->records < promised) {
+    losses.add(LossKind::missing_events, promised - played->records);
   }
   decoder.finish(losses);
   return {};
@@ -176,7 +271,8 @@ Error cannot_open(const fs::path& anchor, const std::string& why) {
 
 }  // namespace
 
-Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses) {
+Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses,
+                                          EventReader events) {
   silence_otf2();
   take_otf2_complaint();
   if (std::string why = anchor_refusal(anchor); !why.empty()) return cannot_open(anchor, why);
@@ -209,7 +305,7 @@ Result<std::unique_ptr<Source>> open_otf2(const fs::path& anchor, Losses& losses
   OTF2_Reader_OpenDefFiles(reader.get());
   OTF2_Reader_OpenEvtFiles(reader.get());
   return std::unique_ptr<Source>(
-      std::make_unique<Otf2Source>(anchor, std::move(reader), std::move(archive)));
+      std::make_unique<Otf2Source>(anchor, std::move(reader), std::move(archive), events));
 }
 
 bool archive_was_damaged(const Losses& losses) {
