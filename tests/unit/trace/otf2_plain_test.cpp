@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
 
 #include "any_events.h"
 #include "foreign_archive.h"
@@ -128,6 +130,88 @@ TEST_F(Otf2Plain, RecordsOfLaterVersions) {
   file += std::string("\x0d\x01\x02\x02\x01", 5);
   set_content(part("0.evt"), file);
   expect_same(anchor);
+}
+
+std::string damaged(std::string bytes, Random& random) {
+  const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
+  constexpr size_t kPage = 4096;
+  switch (below(5)) {
+    case 0:  // cut
+      bytes.resize(below(bytes.size()));
+      break;
+    case 1:  // a page that never reached the disk
+      if (const size_t page = below(bytes.size()) / kPage * kPage; true) {
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(page),
+                    std::min(kPage, bytes.size() - page), '\0');
+      }
+      break;
+    case 2:
+      bytes.erase(below(bytes.size()), 1 + below(16));
+      break;
+    case 3:  // bytes that mean something
+      for (size_t n = 1 + below(4); n > 0; --n) {
+        constexpr unsigned char kMarks[] = {0, 2, 5, 6, 12, 19, 31, 83, 0xff};
+        bytes[below(bytes.size())] = static_cast<char>(kMarks[below(std::size(kMarks))]);
+      }
+      break;
+    default:
+      for (size_t n = 1 + below(8); n > 0; --n) {
+        bytes[below(bytes.size())] ^= static_cast<char>(1u << below(8));
+      }
+  }
+  return bytes;
+}
+
+/// What a child process says about a damaged archive with its status.
+enum Verdict { kSame = 10, kBothDamaged, kOnlyOurs, kOnlyTheirs, kDifferent };
+
+/// Reads with our reader, says so with a byte, and compares with OTF2's, which damage may kill.
+[[noreturn]] void compare_and_exit(const fs::path& anchor, int ours_done, size_t most) {
+  alarm(60);
+  const Story ours = story_of(anchor, EventReader::own);
+  if (ours.lines.size() > most) _exit(kDifferent);
+  if (write(ours_done, "", 1) != 1) _exit(1);
+  const Story theirs = story_of(anchor, EventReader::otf2);
+  if (ours.damaged != theirs.damaged) _exit(ours.damaged ? kOnlyOurs : kOnlyTheirs);
+  if (ours.damaged) _exit(kBothDamaged);
+  _exit(ours.lines == theirs.lines && ours.losses == theirs.losses ? kSame : kDifferent);
+}
+
+/// Where damage shows, it shows in both; where it does not, the events are the same. Our reader
+/// never crashes, hangs, or makes more events of a file than it has bytes.
+TEST_F(Otf2Plain, DamagedFiles) {
+  constexpr int kArchives = 4, kMutations = 100;
+  std::map<int, int> verdicts;
+  for (int i = 0; i < kArchives * kMutations; ++i) {
+    const fs::path anchor = archive() / "traces.otf2";
+    if (i % kMutations == 0) {
+      fs::remove_all(archive());
+      const auto references = i % 2 == 0 ? References::local : References::global;
+      write_any_events(archive(), i / kMutations == 3 ? 20'000 : 1000, references, random_);
+    }
+    const fs::path file = part(random_() % 4 == 0 ? "0.def" : "0.evt");
+    // Each location begins with the same region, and leaves what is open at its end.
+    const size_t most = 2 * content(part("0.evt")).size() + 2000;
+    const std::string whole = content(file);
+    set_content(file, damaged(whole, random_));
+    int ours_done[2];
+    ASSERT_EQ(pipe(ours_done), 0);
+    const pid_t child = fork();
+    if (child == 0) compare_and_exit(anchor, ours_done[1], most);
+    close(ours_done[1]);
+    int status = -1;
+    waitpid(child, &status, 0);
+    char byte = 0;
+    const bool ended = read(ours_done[0], &byte, 1) == 1;
+    close(ours_done[0]);
+    EXPECT_TRUE(ended) << "mutation " << i << ": status " << status;
+    const int verdict = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    ++verdicts[verdict];
+    EXPECT_NE(verdict, kOnlyTheirs) << "mutation " << i;
+    EXPECT_NE(verdict, kDifferent) << "mutation " << i;
+    set_content(file, whole);
+  }
+  EXPECT_GE(verdicts[kSame] + verdicts[kBothDamaged], kArchives * kMutations * 9 / 10);
 }
 
 /// Whoever writes meanwhile, or removes.

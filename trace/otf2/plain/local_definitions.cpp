@@ -125,9 +125,9 @@ uint64_t ClockInterval::corrected(uint64_t time) const {
   const double since =
       time >= begin ? static_cast<double>(time - begin) : -static_cast<double>(begin - time);
   const double added = std::rint(slope * since);
-  // A damaged table may say anything.
-  constexpr double kMost = 0x1p62;
-  const int64_t whole = added > -kMost && added < kMost ? static_cast<int64_t>(added) : 0;
+  // A damaged table may say anything; beyond all times, processors convert to the lowest number.
+  const bool fits = added >= -0x1p63 && added < 0x1p63;
+  const int64_t whole = fits ? static_cast<int64_t>(added) : INT64_MIN;
   return time + static_cast<uint64_t>(offset) + static_cast<uint64_t>(whole);
 }
 
