@@ -75,11 +75,14 @@ FileState state_of(const std::filesystem::path& file) {
 }
 
 uint64_t more_records_than(const std::filesystem::path& file) {
-  constexpr uint64_t kSmallestRecord = 2;  // its kind and its length
   const auto opened = GuardedPath::of_file(file).open();
-  if (!opened) return UINT64_MAX;
-  uint64_t bytes = 0;  // those in a hole are no records
-  for (const Extent& extent : opened->data()) bytes += extent.end - extent.begin;
+  return opened ? more_records_than(*opened) : UINT64_MAX;
+}
+
+uint64_t more_records_than(const RegularFile& file) {
+  constexpr uint64_t kSmallestRecord = 2;  // its kind and its length
+  uint64_t bytes = 0;                      // those in a hole are no records
+  for (const Extent& extent : file.data()) bytes += extent.end - extent.begin;
   return bytes / kSmallestRecord + 1;
 }
 

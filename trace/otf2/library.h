@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <string>
 
+#include "base/files/regular_file.h"
+
 namespace culprit::trace {
 
 /// From now on OTF2's messages are kept instead of printed. MT: safe, at any time.
@@ -40,5 +42,6 @@ FileState state_of(const std::filesystem::path& file);
 /// More records than a file of events or definitions can hold; all there are if it is not there.
 /// Who reads this many goes round in a circle, as OTF2 may in damaged files.
 uint64_t more_records_than(const std::filesystem::path& file);
+uint64_t more_records_than(const RegularFile& file);
 
 }  // namespace culprit::trace

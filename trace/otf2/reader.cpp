@@ -103,6 +103,9 @@ class Otf2Source final : public Source {
   Result<void> read(LocationId location, EventSink& sink, Losses& losses) const override;
 
  private:
+  GuardedPath file_of(const Location& location, const char* extension) const {
+    return folder_ / (std::to_string(location.file_id) + extension);
+  }
   FileState state(OTF2_LocationRef location, const char* extension) const;
   uint64_t most_records(OTF2_LocationRef location, const char* extension) const;
   std::optional<plain::LocalDefinitions> plain_definitions(LocationId location,
@@ -161,9 +164,11 @@ void Otf2Source::apply_local_definitions(OTF2_LocationRef location, Losses& loss
 uint64_t Otf2Source::expected_events() const {
   uint64_t sum = 0;
   for (const Location& location : archive_.definitions.locations) {
-    const FileState file = state(location.file_id, ".evt");
-    const uint64_t most = file == FileState::missing ? 0 : most_records(location.file_id, ".evt");
-    sum += std::min<uint64_t>(location.event_count, most);
+    if (!plain_files_) {
+      sum += location.event_count;
+    } else if (const auto file = file_of(location, ".evt").open()) {
+      sum += std::min(location.event_count, more_records_than(*file));
+    }
   }
   return sum;
 }
@@ -171,8 +176,7 @@ uint64_t Otf2Source::expected_events() const {
 /// Nothing: OTF2 has to read them.
 std::optional<plain::LocalDefinitions> Otf2Source::plain_definitions(LocationId location,
                                                                      Losses& losses) const {
-  const OTF2_LocationRef ref = archive_.definitions.locations[location.index()].file_id;
-  const GuardedPath place = folder_ / (std::to_string(ref) + ".def");
+  const GuardedPath place = file_of(archive_.definitions.locations[location.index()], ".def");
   if (const auto file = place.open()) {
     return plain::read_local_definitions(*file, chunks_->definitions);
   }
@@ -185,8 +189,7 @@ std::optional<plain::LocalDefinitions> Otf2Source::plain_definitions(LocationId 
 /// Nothing: the location's files are not plain, and nothing of them has been played.
 std::optional<plain::EventsRead> Otf2Source::read_plain(LocationId location, EventDecoder& decoder,
                                                         Losses& losses) const {
-  const OTF2_LocationRef ref = archive_.definitions.locations[location.index()].file_id;
-  const auto file = (folder_ / (std::to_string(ref) + ".evt")).open();
+  const auto file = file_of(archive_.definitions.locations[location.index()], ".evt").open();
   if (!file || !plain::begins_with_chunk(*file)) return std::nullopt;
   const auto local = plain_definitions(location, losses);
   if (!local) return std::nullopt;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reads OTF2 archives (ours, Score-P's, other writers') as a trace::Source. Everything OTF2 stays
-// in otf2_*.cpp. Times are nanoseconds since the archive's global offset, whatever its resolution.
+// in this folder. Times are nanoseconds since the archive's global offset, whatever its resolution.
 #pragma once
 
 #include <filesystem>

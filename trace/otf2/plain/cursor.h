@@ -45,7 +45,7 @@ class Cursor {
   uint32_t packed32() { return packed<uint32_t>(); }
 
   /// Reads a record's length. Where the record ends; nullptr if that is beyond the end.
-  const uint8_t* end_of_record() {
+  [[gnu::always_inline]] const uint8_t* end_of_record() {
     const uint8_t small = byte();
     const uint64_t length = small == kLong ? raw<uint64_t>() : small;
     return ok() && length <= left() ? at_ + length : nullptr;
@@ -65,7 +65,7 @@ class Cursor {
     return value;
   }
   template <class Number>
-  Number packed() {
+  [[gnu::always_inline]] Number packed() {
     const uint8_t size = *at_++;
     if (size > sizeof(Number)) [[unlikely]] {
       if (size != kAllBits) impossible_ = true;

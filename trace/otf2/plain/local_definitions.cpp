@@ -97,8 +97,7 @@ bool read_records(In in, LocalDefinitions& found) {
 
 }  // namespace
 
-uint64_t IdMap::global(uint64_t local) const {
-  if (local < dense_.size()) return dense_[local];
+uint64_t IdMap::sparse_global(uint64_t local) const {
   const auto after =
       std::upper_bound(sparse_.begin(), sparse_.end(), local,
                        [](uint64_t wanted, const auto& pair) { return wanted < pair.first; });

@@ -21,13 +21,17 @@ namespace culprit::trace::plain {
 class IdMap {
  public:
   bool empty() const { return dense_.empty() && sparse_.empty(); }
-  uint64_t global(uint64_t local) const;
+  uint64_t global(uint64_t local) const {
+    return local < dense_.size() ? dense_[local] : sparse_global(local);
+  }
 
   static IdMap dense(std::vector<uint64_t> by_local);
   /// Of several for one reference, the last counts.
   static IdMap sparse(std::vector<std::pair<uint64_t, uint64_t>> pairs);
 
  private:
+  uint64_t sparse_global(uint64_t local) const;
+
   std::vector<uint64_t> dense_;
   std::vector<std::pair<uint64_t, uint64_t>> sparse_;  ///< ordered
 };
