@@ -153,7 +153,6 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   }
   passes.times.insert(passes.times.end(), observed.times.begin(), observed.times.end());
   if (options.verify) verified.look(verify_timelines(run)), verified.look(verify_waits(run, graph));
-  if (auto room = check_room_for_waits(graph, ranks, options.memory); !room) return room.error();
   passes.run("creators", [&] { settle_thread_begins(run, graph, threads); });
   std::vector<PathTimes> times;
   passes.run("index", [&] { times = index_path_times(run, graph, threads); });

@@ -96,22 +96,4 @@ Result<void> check_memory(const trace::Source& source, replay::Transport& ranks,
   return {};
 }
 
-Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transport& ranks,
-                                  uint64_t given) {
-  if (ranks.alone()) return {};
-  constexpr double kBytesAWait = 168;
-  double waits = 0;
-  for (const auto* lists : {&graph.waits, &graph.ties}) {
-    for (const auto& own : *lists) waits += static_cast<double>(own.size());
-  }
-  const double needed = replay::sum(ranks, waits) * kBytesAWait;
-  const double free = static_cast<double>(given != 0 ? given : available_memory());
-  const double of_first = replay::gather_everywhere(ranks, free)[0];
-  if (needed <= of_first) return {};
-  return Error{fmt::format(
-      "the first rank gathers all waits, which takes {:.1f} GiB of memory, but {} {:.1f} GiB: "
-      "start it where there is more, or with fewer ranks on its node",
-      needed / (1 << 30), given != 0 ? "--memory allows" : "there are only", of_first / (1 << 30))};
-}
-
 }  // namespace culprit::blame

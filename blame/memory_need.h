@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "base/result.h"
-#include "replay/model/waits.h"
 #include "replay/ranks/transport.h"
 #include "trace/source.h"
 
@@ -16,10 +15,5 @@ namespace culprit::blame {
 /// Checks that memory suffices on each node for all its ranks. `given`: bytes that each rank may
 /// take; 0: all free memory. Collective; the answer is the same on all ranks.
 Result<void> check_memory(const trace::Source& source, replay::Transport& ranks, uint64_t given);
-
-/// Checks that the first of several ranks has room for the waits of all (propagation.h), once their
-/// number is known. Collective, likewise.
-Result<void> check_room_for_waits(const replay::WaitGraph& graph, replay::Transport& ranks,
-                                  uint64_t given);
 
 }  // namespace culprit::blame

@@ -115,7 +115,7 @@ std::vector<Mystery> without_cause(const Explained& given, LocationId id) {
   for (uint32_t w = 0; w < causes.size(); ++w) {
     const replay::Wait& wait = given.graph.wait(id, w);
     if (!replay::counts_as_waiting(wait.pattern) || replay::is_before_begin(wait.pattern)) continue;
-    const double part = causes[w].share * causes[w].unexplained(wait.amount);
+    const double part = causes[w].share * causes[w].late.unexplained(wait.amount);
     if (part <= 0) continue;
     found.push_back({wait.path, wait.begin, wait.end, part * wait.amount.seconds()});
   }

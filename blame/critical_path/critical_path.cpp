@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Three steps. The first lists where each location waits for which other: parallel over locations.
-// The second follows waits to their causes: one walk on rank 0, which results in intervals of the
-// path, each on one location. The third cuts the intervals into segments: parallel over intervals,
-// each on the rank that has its location's activities.
+// The second follows waits to their causes: one walk, which results in intervals of the path, each
+// on one location. Where several ranks share the locations, the walk moves to the rank that has the
+// next one, like a baton, and each keeps the intervals on its own. The third cuts the intervals
+// into segments: parallel over intervals, each on the rank that has its location's activities. Rank
+// 0 puts the segments together.
 #include "blame/critical_path/critical_path.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "base/flat_map.h"
+#include "base/merge_runs.h"
 #include "base/parallel.h"
 #include "replay/ranks/exchange.h"
+#include "replay/ranks/stream.h"
 
 namespace culprit::blame {
 
@@ -70,57 +74,43 @@ void add_handovers(const Column<replay::Handover>& handovers, Column<Piece>& pie
   pieces = std::move(all);
 }
 
-/// Gathers the pieces of all locations on rank 0.
-Pieces gather_pieces(const Run& run, const WaitGraph& graph, unsigned threads) {
+/// Lists the pieces of this rank's locations.
+Pieces list_pieces(const Run& run, const WaitGraph& graph, unsigned threads) {
   Pieces pieces(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
     const size_t id = run.locations[i].index();
     pieces[id] = pieces_of(run.timelines[id].activities, graph.waits[id]);
     add_handovers(graph.handovers[id], pieces[id]);
   });
-  if (run.ranks->alone()) return pieces;
-  replay::Packer own;
-  for (LocationId id : run.locations) {
-    own.put(id);
-    own.put_list<Piece>(pieces[id.index()]);
-    pieces[id.index()].release();
-  }
-  for (const replay::Parcel& parcel : replay::gather(*run.ranks, own.take())) {
-    for (replay::Unpacker all(parcel); !all.done();) {
-      Column<Piece>& to = pieces[all.get<LocationId>().index()];
-      all.get_list<Piece>([&](const Piece& piece) { to.push_back(piece); });
-    }
-  }
   return pieces;
 }
 
 // --- the way ----------------------------------------------------------------------------------
 
+/// Where the walk is.
+struct Baton {
+  LocationId here;
+  Time now;
+  uint64_t hops = 0;  ///< since it last stayed anywhere
+};
+
 class Walk {
  public:
-  Walk(const Pieces& pieces, size_t locations, Time begin, Time end)
-      : pieces_(pieces),
+  Walk(const Run& run, const Pieces& pieces, size_t locations)
+      : run_(run),
+        pieces_(pieces),
         locations_(locations),
-        begin_(begin),
-        now_(end),
-        longest_(Duration::from_nanos((end - begin).nanos() / kCuts + 1)) {
+        longest_(Duration::from_nanos((run.end - run.begin).nanos() / kCuts + 1)) {
     for (const Column<Piece>& list : pieces) next_.push_back(list.size());
   }
 
-  /// Returns the intervals of the path in order of time.
-  Column<Stretch> back_from(LocationId here) {
-    size_t hops = 0;
-    while (now_ > begin_) {
-      const Piece* piece = last_piece(here);
-      const bool waits = piece != nullptr && piece->end >= now_;
-      // Wrong clocks can make locations wait for each other in a circle: the path then stays on its
-      // location.
-      if (waits && hops++ < locations_) {
-        here = piece->cause;
-        continue;
-      }
-      hops = 0;
-      stay(here, piece == nullptr ? begin_ : waits ? piece->begin : piece->end);
+  /// Returns the intervals of the path on this rank's locations, in order of time. Collective.
+  Column<Stretch> back_from(LocationId last) {
+    Baton baton{last, run_.end};
+    for (bool here = run_.owns(last); here || receive(baton); here = false) {
+      walk(baton);
+      if (run_.ranks->alone()) break;
+      if (pass_on(baton)) break;
     }
     std::reverse(stretches_.begin(), stretches_.end());
     return std::move(stretches_);
@@ -130,35 +120,71 @@ class Walk {
   /// The path is cut into at least this many parts, which are processed in parallel.
   static constexpr int64_t kCuts = 512;
 
-  /// Returns the location's last wait that begins before now_, which only decreases.
-  const Piece* last_piece(LocationId here) {
+  /// Goes on while the path is on locations of this rank.
+  void walk(Baton& baton) {
+    auto& [here, now, hops] = baton;
+    while (now > run_.begin && run_.owns(here)) {
+      const Piece* piece = last_piece(here, now);
+      const bool waits = piece != nullptr && piece->end >= now;
+      // Wrong clocks can make locations wait for each other in a circle: the path then stays on its
+      // location.
+      if (waits && hops++ < locations_) {
+        here = piece->cause;
+        continue;
+      }
+      hops = 0;
+      stay(here, piece == nullptr ? run_.begin : waits ? piece->begin : piece->end, now);
+    }
+  }
+
+  /// Passes the baton to the rank that goes on; at the end, to all. Returns whether it is the end.
+  bool pass_on(const Baton& baton) {
+    replay::Stream& stream = replay::stream_of(*run_.ranks);
+    const auto send = [&](size_t to) {
+      replay::Packer packer;
+      packer.put(baton);
+      stream.send(to, packer.take());
+    };
+    if (baton.now > run_.begin) return send(run_.owner(baton.here)), false;
+    for (size_t rank = 0; rank < run_.ranks->size(); ++rank) {
+      if (rank != run_.ranks->rank()) send(rank);
+    }
+    return true;
+  }
+  /// Returns false at the end.
+  bool receive(Baton& baton) {
+    baton = replay::Unpacker(replay::stream_of(*run_.ranks).receive()).get<Baton>();
+    return baton.now > run_.begin;
+  }
+
+  /// Returns the location's last wait that begins before `now`, which only decreases.
+  const Piece* last_piece(LocationId here, Time now) {
     const Column<Piece>& list = pieces_[here.index()];
     size_t& high = next_[here.index()];  // from this index on, waits begin at now or later
     size_t step = 1, low = high;
-    while (low > 0 && list[low - 1].begin >= now_) {
+    while (low > 0 && list[low - 1].begin >= now) {
       high = low - 1;
       low = low > step ? low - step : 0;
       step *= 2;
     }
     const Piece* next =
-        std::lower_bound(list.begin() + low, list.begin() + high, now_,
+        std::lower_bound(list.begin() + low, list.begin() + high, now,
                          [](const Piece& piece, Time time) { return piece.begin < time; });
     high = static_cast<size_t>(next - list.begin());
     return high > 0 ? next - 1 : nullptr;
   }
 
-  void stay(LocationId here, Time since) {
-    while (now_ > since) {
-      const Time begin = now_ - since > longest_ ? now_ - longest_ : since;
-      stretches_.push_back({begin, now_, here});
-      now_ = begin;
+  void stay(LocationId here, Time since, Time& now) {
+    while (now > since) {
+      const Time begin = now - since > longest_ ? now - longest_ : since;
+      stretches_.push_back({begin, now, here});
+      now = begin;
     }
   }
 
+  const Run& run_;
   const Pieces& pieces_;
-  const size_t locations_;
-  const Time begin_;
-  Time now_;
+  const size_t locations_;    // of all ranks
   const Duration longest_;    // the longest interval
   std::vector<size_t> next_;  // by LocationId: the first piece that does not begin before now
   Column<Stretch> stretches_;
@@ -259,27 +285,39 @@ class Reader {
   size_t block_ = 0, size_ = 0, segment_ = 0;
 };
 
-/// Returns the segments that all ranks have cut, by rank; on rank 0.
-std::vector<std::vector<Cuts>> gather_cuts(replay::Transport& ranks, std::vector<Cuts> own) {
-  std::vector<std::vector<Cuts>> all(ranks.size());
+/// What all ranks have cut, on rank 0.
+struct Gathered {
+  std::vector<std::vector<Cuts>> cuts;  ///< by rank
+  Column<Stretch> stretches;            ///< of all, in order of time
+};
+
+Gathered gather_cuts(replay::Transport& ranks, std::vector<Cuts> own, Column<Stretch> stretches) {
+  Gathered all;
   if (ranks.alone()) {
-    all[0] = std::move(own);
+    all.cuts.push_back(std::move(own));
+    all.stretches = std::move(stretches);
     return all;
   }
   replay::Packer packer;
+  packer.put_list<Stretch>(stretches);
   for (Cuts& block : own) {
     packer.put_list<PathSegment>(block.segments);
     packer.put_list<uint32_t>(block.sizes);
     block = {};
   }
-  const std::vector<replay::Parcel> parcels = replay::gather(ranks, packer.take());
-  for (size_t r = 0; r < parcels.size(); ++r) {
-    for (replay::Unpacker blocks(parcels[r]); !blocks.done();) {
-      Cuts& block = all[r].emplace_back();
-      blocks.get_list<PathSegment>([&](const PathSegment& s) { block.segments.push_back(s); });
-      blocks.get_list<uint32_t>([&](uint32_t size) { block.sizes.push_back(size); });
+  for (const replay::Parcel& parcel : replay::gather(ranks, packer.take())) {
+    all.cuts.emplace_back();
+    replay::Unpacker from(parcel);
+    if (from.done()) continue;  // not on rank 0
+    from.get_list<Stretch>([&](const Stretch& s) { all.stretches.push_back(s); });
+    while (!from.done()) {
+      Cuts& block = all.cuts.back().emplace_back();
+      from.get_list<PathSegment>([&](const PathSegment& s) { block.segments.push_back(s); });
+      from.get_list<uint32_t>([&](uint32_t size) { block.sizes.push_back(size); });
     }
   }
+  merge_runs(all.stretches.begin(), all.stretches.end(),
+             [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
   return all;
 }
 
@@ -314,27 +352,22 @@ Column<PathSegment> join(const std::vector<std::span<const PathSegment>>& cuts, 
 CriticalPath find_critical_path(const Run& run, const WaitGraph& graph, unsigned threads) {
   replay::Transport& ranks = *run.ranks;
   const size_t locations = replay::sum(ranks, run.locations.size());
-  const LocationId last = run.last_to_end();
   Column<Stretch> stretches;
-  std::vector<Column<Stretch>> by_owner(ranks.size());
-  if (const Pieces pieces = gather_pieces(run, graph, threads); ranks.rank() == 0) {
-    stretches = Walk(pieces, locations, run.begin, run.end).back_from(last);
-    if (!ranks.alone()) {
-      for (const Stretch& s : stretches) by_owner[run.owner(s.location)].push_back(s);
-    }
+  {
+    const Pieces pieces = list_pieces(run, graph, threads);
+    stretches = Walk(run, pieces, locations).back_from(run.last_to_end());
   }
-  std::vector<Cuts> own =
-      ranks.alone() ? cut_out(run, stretches, threads)
-                    : cut_out(run, replay::exchange(ranks, std::move(by_owner))[0], threads);
+  std::vector<Cuts> own = cut_out(run, stretches, threads);
   CriticalPath path;
   path.places = join_places(own);
-  const std::vector<std::vector<Cuts>> all = gather_cuts(ranks, std::move(own));
+  const Gathered all = gather_cuts(ranks, std::move(own), std::move(stretches));
   if (ranks.rank() != 0) return path;
-  std::vector<Reader> readers(all.begin(), all.end());
+  std::vector<Reader> readers(all.cuts.begin(), all.cuts.end());
   std::vector<std::span<const PathSegment>> cuts;
-  cuts.reserve(stretches.size());
-  for (const Stretch& s : stretches) {
-    const std::span<const PathSegment> cut = readers[run.owner(s.location)].next();
+  cuts.reserve(all.stretches.size());
+  for (const Stretch& s : all.stretches) {
+    const std::span<const PathSegment> cut =
+        readers[ranks.alone() ? 0 : run.owner(s.location)].next();
     if (!cut.empty()) cuts.push_back(cut);  // a run that ended as it began has no time in it
   }
   path.segments = join(cuts, threads);

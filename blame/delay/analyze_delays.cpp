@@ -3,11 +3,11 @@
 
 // Four passes. Where each waiter and its cause met last (intervals.cpp): parallel over waiters.
 // Excess vectors: parallel over the late locations, because many waiters often wait for the same
-// work. Propagation (propagation.cpp): one walk over all waits from the latest to the earliest,
-// scalars only. Costs: parallel over the late locations.
+// work. Propagation (propagation.cpp): each location by itself, from its latest wait to the
+// earliest, scalars only. Costs: parallel over the late locations.
 //
-// The waits for a late location are scattered over the waiters' lists, so each access would wait
-// for memory: they are prefetched.
+// The waits for a late location are scattered over the waiters' lists. They are visited once, when
+// the excess is found; what later passes need of them then stands in order (CausedWait).
 #include "blame/delay/analyze_delays.h"
 
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include "base/progress/progress.h"
 #include "blame/delay/delay_costs.h"
 #include "blame/delay/intervals.h"
+#include "blame/delay/moments.h"
 #include "blame/delay/propagation.h"
 #include "blame/delay/remote_waits.h"
 #include "blame/delay/waiting_sums.h"
@@ -49,6 +50,10 @@ class Delays {
     result_.excess.resize(run.timelines.size());
     result_.shared.resize(run.timelines.size());
     result_.tied.resize(run.timelines.size());
+    result_.number.resize(run.timelines.size());
+    result_.cuts.resize(run.timelines.size());
+    result_.tied_to.resize(run.timelines.size());
+    result_.polling_s.resize(run.timelines.size());
     for (LocationId id : run.locations) share_ties(id);
     if (!run.ranks->alone()) remote_waits_.emplace(run, graph);
   }
@@ -85,9 +90,9 @@ class Delays {
   };
 
   void share_ties(LocationId id);
-  void inherit();
   void list_caused();
   void list_caused_by(std::span<const LocationId> waiters, std::vector<Column<Ended>>& lists);
+  void number_caused();
   void gather(LocationId late, Column<Ended>& order);
   void measure_caused_by(LocationId late, Scratch& scratch);
   void move_interval(LocationId late, Time begin, Time end, const WaitingSums& waiting,
@@ -97,9 +102,12 @@ class Delays {
   void find_inner_waits(LocationId late, const WaitingSums& waiting, Scratch& scratch) const;
   Duration part_inside(LocationId late, const Wait& wait, Scratch& scratch) const;
   void measure_own(WaitRef ref, Time begin, PathSums& own) const;
-  void compare_waiting(WaitRef ref, Time begin, const Scratch& scratch, WaitCause& cause) const;
-  bool share(LocationId late, WaitCause& cause, Scratch& scratch);
-  void subtract(LocationId late, WaitCause& cause, Scratch& scratch);
+  void compare_waiting(Time wait_begin, Time begin, const Scratch& scratch,
+                       CausedWait& caused) const;
+  void add_inner(LocationId late, const Late& interval, CausedWait& caused);
+  void add_tie(LocationId late, CausedWait& caused);
+  bool share(LocationId late, CausedWait& caused, Scratch& scratch);
+  void subtract(LocationId late, CausedWait& caused, Scratch& scratch);
 
   const Wait& wait(WaitRef ref) const { return graph_.wait(ref.location, ref.wait); }
   /// Returns the wait that a tie belongs to.
@@ -108,9 +116,6 @@ class Delays {
     return ref.wait < waits ? ref.wait : result_.tied[id][ref.wait - waits];
   }
   WaitCause& cause(WaitRef ref) { return result_.causes[ref.location.index()][ref.wait]; }
-  const WaitCause& cause(WaitRef ref) const {
-    return result_.causes[ref.location.index()][ref.wait];
-  }
   bool is_remote(WaitRef ref) const { return remote_waits_ && remote_waits_->is_remote(ref); }
 
   const Run& run_;
@@ -164,8 +169,9 @@ void Delays::share_ties(LocationId id) {
 
 void Delays::find_intervals() {
   intervals_.emplace(run_, graph_, threads_);
-  if (remote_waits_) remote_waits_->send_to_causes(times_, *intervals_, result_.tied, threads_);
+  if (remote_waits_) remote_waits_->send_to_causes(times_, *intervals_, result_, threads_);
   list_caused();
+  number_caused();
 }
 
 /// Lists the waits that own locations caused, including remote ones: each thread lists a part of
@@ -190,13 +196,22 @@ void Delays::list_caused_by(std::span<const LocationId> waiters,
                             std::vector<Column<Ended>>& lists) {
   for (LocationId id : waiters) {
     const size_t all = graph_.waits[id.index()].size() + graph_.ties[id.index()].size();
-    result_.causes[id.index()].resize(all);  // remote waits were not known before
     for (uint32_t w = 0; w < all; ++w) {
       const Wait& each = wait({id, w});
       if (remote_waits_ && !run_.owns(each.cause)) continue;
       lists[each.cause.index()].push_back({each.end, {id, w}});
     }
   }
+}
+
+/// All that this rank explains have a number: those of a location follow each other.
+void Delays::number_caused() {
+  size_t next = 0;
+  for (LocationId late : run_.locations) {
+    result_.number[late.index()] = static_cast<uint32_t>(next);
+    for (const std::vector<Column<Ended>>& part : caused_) next += part[late.index()].size();
+  }
+  CULPRIT_CHECK(next < UINT32_MAX);
 }
 
 /// Gathers all waits that `late` caused. Waits that end at the same moment become neighbours.
@@ -222,14 +237,11 @@ void Delays::measure() {
         progress.step();
       });
   if (remote_waits_) {
-    remote_waits_->send_to_waiters([&](WaitRef remote) { return cause(remote); },
-                                   [&](WaitRef ref, const WaitCause& found) {
-                                     const double share = cause(ref).share;
-                                     cause(ref) = found;
-                                     cause(ref).share = share;
-                                     cause(ref).first_excess = cause(ref).end_excess =
-                                         0;  // not here
-                                   });
+    remote_waits_->send_to_waiters([&](WaitRef ref, const WaitCause& found) {
+      const double share = cause(ref).share;
+      cause(ref) = found;
+      cause(ref).share = share;
+    });
   }
   caused_.clear();
   intervals_.reset();
@@ -244,28 +256,64 @@ void Delays::measure_caused_by(LocationId late, Scratch& scratch) {
   const size_t linear = run_.at(late).activities.size() + scratch.order.size();
   scratch.room = static_cast<size_t>(share_.written * static_cast<double>(linear));
   scratch.clock.reset();
-  Column<WaitRef>& caused = result_.caused[late.index()];
+  Column<CausedWait>& caused = result_.caused[late.index()];
+  Column<Excess>& excess = result_.excess[late.index()];
   caused.reserve(scratch.order.size());
-  for (size_t i = 0; i < scratch.order.size(); ++i) {
-    const auto& [end, ref] = scratch.order[i];
+  for (const auto& [end, ref] : scratch.order) {
+    const Wait& w = wait(ref);
     const Time begin = is_remote(ref) ? remote_waits_->interval_begin(ref) : intervals_->begin(ref);
     if (scratch.late.begin != begin || scratch.late.end != end) {
       move_interval(late, begin, end, waiting, scratch);
     }
     measure_own(ref, begin, scratch.own);
-    WaitCause& c = cause(ref);
-    compare_waiting(ref, begin, scratch, c);
-    c.first_wait = scratch.late.first_wait;
-    c.end_wait = scratch.late.end_wait;
-    c.first_part = scratch.late.first_part;
-    c.last_part = scratch.late.last_part;
-    c.first_excess = static_cast<uint32_t>(result_.excess[late.index()].size());
+    CausedWait c{.ref = ref, .end = end, .amount = w.amount, .pattern = w.pattern};
+    c.share = is_remote(ref) ? remote_waits_->share(ref) : cause(ref).share;
+    compare_waiting(w.begin, begin, scratch, c);
+    add_inner(late, scratch.late, c);
+    add_tie(late, c);
+    c.first_excess = static_cast<uint32_t>(excess.size());
     if (!share(late, c, scratch)) subtract(late, c, scratch);
-    c.end_excess = static_cast<uint32_t>(result_.excess[late.index()].size());
+    c.end_excess = static_cast<uint32_t>(excess.size());
     scratch.own.clear();
-    caused.push_back(ref);
+    const WaitCause found{
+        .late = c.late,
+        .share = c.share,
+        .number = result_.number[late.index()] + static_cast<uint32_t>(caused.size())};
+    is_remote(ref) ? remote_waits_->found(ref, found) : void(cause(ref) = found);
+    caused.push_back(c);
   }
-  CULPRIT_CHECK(result_.excess[late.index()].size() < UINT32_MAX);
+  CULPRIT_CHECK(excess.size() < UINT32_MAX);
+}
+
+/// Notes the late location's waits in the interval.
+void Delays::add_inner(LocationId late, const Late& interval, CausedWait& caused) {
+  caused.first_wait = interval.first_wait;
+  caused.end_wait = interval.end_wait;
+  if (caused.first_wait == caused.end_wait) return;
+  const Column<Wait>& inner = graph_.waits[late.index()];
+  const bool one = caused.end_wait - caused.first_wait == 1;
+  caused.is_cut = interval.first_part != inner[caused.first_wait].amount ||
+                  (!one && interval.last_part != inner[caused.end_wait - 1].amount);
+  if (!caused.is_cut) return;
+  const auto place = static_cast<uint32_t>(result_.caused[late.index()].size());
+  result_.cuts[late.index()].push_back({place, interval.first_part, interval.last_part});
+}
+
+/// Notes the wait that a tie belongs to.
+void Delays::add_tie(LocationId late, CausedWait& caused) {
+  const WaitRef ref = caused.ref;
+  const auto place = static_cast<uint32_t>(result_.caused[late.index()].size());
+  if (is_remote(ref)) {
+    const RemoteShare* shared = remote_waits_->find_share(ref);
+    if (shared == nullptr || !shared->is_tie) return;
+    result_.tied_to[late.index()].push_back({place, shared->end, shared->amount});
+  } else {
+    const Column<Wait>& waits = graph_.waits[ref.location.index()];
+    if (ref.wait < waits.size()) return;
+    const Wait& whole = waits[wait_of(ref)];
+    result_.tied_to[late.index()].push_back({place, whole.end, whole.amount});
+  }
+  caused.is_tie = true;
 }
 
 void Delays::move_interval(LocationId late, Time begin, Time end, const WaitingSums& waiting,
@@ -337,13 +385,13 @@ void Delays::measure_own(WaitRef ref, Time begin, PathSums& own) const {
 
 /// Subtracts the waiter's own waiting since the last synchronisation, before this wait: it held up
 /// both sides (decision 0020).
-void Delays::compare_waiting(WaitRef ref, Time begin, const Scratch& scratch,
-                             WaitCause& cause) const {
+void Delays::compare_waiting(Time wait_begin, Time begin, const Scratch& scratch,
+                             CausedWait& caused) const {
   const Duration late = scratch.late.waiting;
-  Duration own = wait(ref).begin - begin;
+  Duration own = wait_begin - begin;
   for (CallPathId path : scratch.own.paths()) own -= scratch.own[path];
-  cause.waiting = std::clamp(late - own, Duration::zero(), late);
-  if (late > Duration::zero()) cause.more = cause.waiting.seconds() / late.seconds();
+  caused.late.waiting = std::clamp(late - own, Duration::zero(), late);
+  if (late > Duration::zero()) caused.more = caused.late.waiting.seconds() / late.seconds();
 }
 
 bool Delays::is_long(LocationId late, const Scratch& scratch) const {
@@ -354,7 +402,7 @@ bool Delays::is_long(LocationId late, const Scratch& scratch) const {
 /// Where excess vectors become longer than their inputs: keeps the vector as a whole interval and
 /// the entries to subtract. Not if next to nothing were left: the rest of a large sum would be
 /// rounding.
-bool Delays::share(LocationId late, WaitCause& cause, Scratch& scratch) {
+bool Delays::share(LocationId late, CausedWait& caused, Scratch& scratch) {
   if (scratch.room > 0 || scratch.late.is_measured || !is_long(late, scratch)) return false;
   if (!scratch.clock) scratch.clock.emplace(run_, late, graph_.waits[late.index()]);
   const auto [begin, end] = std::pair(scratch.late.begin, scratch.late.end);
@@ -369,10 +417,10 @@ bool Delays::share(LocationId late, WaitCause& cause, Scratch& scratch) {
   }
   constexpr double kLeast = 1e-3;
   if (more <= Duration::zero() || more.seconds() < kLeast * all.seconds()) {
-    excess.resize(cause.first_excess, Excess(Duration::zero(), CallPathId::none()));
+    excess.resize(caused.first_excess, Excess(Duration::zero(), CallPathId::none()));
     return false;
   }
-  cause.excess = more;
+  caused.late.excess = more;
   const auto place = static_cast<uint32_t>(result_.caused[late.index()].size());
   result_.shared[late.index()].push_back({begin, end, place});
   return true;
@@ -380,7 +428,7 @@ bool Delays::share(LocationId late, WaitCause& cause, Scratch& scratch) {
 
 /// Computes the excess vector: the time of the late location in excess of the waiter's (equations
 /// 4.1 and 4.2).
-void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
+void Delays::subtract(LocationId late, CausedWait& caused, Scratch& scratch) {
   if (!scratch.late.is_measured) measure_late(late, scratch);
   const PathSums& sums = scratch.late.sums;
   Column<Excess>& excess = result_.excess[late.index()];
@@ -388,7 +436,7 @@ void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
     const Duration more = sums[path] - scratch.own[path];
     if (more <= Duration::zero()) continue;
     excess.push_back(Excess(more, path));
-    cause.excess += more;
+    caused.late.excess += more;
   }
   constexpr size_t kFew = 32;
   const size_t paths = sums.paths().size();
@@ -399,39 +447,13 @@ void Delays::subtract(LocationId late, WaitCause& cause, Scratch& scratch) {
 
 void Delays::propagate() {
   PatternSums& circular = lost_[static_cast<size_t>(Unattributed::circular)];
-  circular = propagate_waits(run_, graph_, result_, Followed::waiting);
+  const Moments moments = find_moments(run_, graph_, result_);
+  circular = propagate_waits(run_, graph_, result_, moments, Followed::waiting);
   const auto polls = [](const Column<replay::Polling>& list) { return !list.empty(); };
   const bool own = std::any_of(graph_.pollings.begin(), graph_.pollings.end(), polls);
-  if (replay::sum(*run_.ranks, uint64_t{own}) > 0) {
-    const PatternSums of_polling = propagate_waits(run_, graph_, result_, Followed::polling);
-    circular[kPolling] += std::accumulate(of_polling.begin(), of_polling.end(), 0.0);
-  }
-  inherit();
-  if (remote_waits_) {
-    remote_waits_->send_to_remote([&](WaitRef ref) { return cause(ref); },
-                                  [&](WaitRef remote, const WaitCause& from) {
-                                    WaitCause& to = cause(remote);
-                                    const WaitCause here = to;
-                                    to = from;
-                                    to.first_excess = here.first_excess,
-                                    to.end_excess = here.end_excess;
-                                  });
-  }
-}
-
-/// Ties inherit the long-term cost of their wait, each in proportion to its lateness.
-void Delays::inherit() {
-  for (LocationId id : run_.locations) {
-    const Column<Wait>& waits = graph_.waits[id.index()];
-    const Column<uint32_t>& tied = result_.tied[id.index()];
-    Column<WaitCause>& causes = result_.causes[id.index()];
-    for (size_t i = 0; i < tied.size(); ++i) {
-      const double late =
-          graph_.ties[id.index()][i].amount.seconds() / waits[tied[i]].amount.seconds();
-      causes[waits.size() + i].long_s = late * causes[tied[i]].long_s;
-      causes[waits.size() + i].polling_s = late * causes[tied[i]].polling_s;
-    }
-  }
+  if (replay::sum(*run_.ranks, uint64_t{own}) == 0) return;
+  const PatternSums of_polling = propagate_waits(run_, graph_, result_, moments, Followed::polling);
+  circular[kPolling] += std::accumulate(of_polling.begin(), of_polling.end(), 0.0);
 }
 
 // --- costs ------------------------------------------------------------------------------------

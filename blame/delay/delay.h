@@ -41,19 +41,10 @@
 
 namespace culprit::blame {
 
-/// The result of delay analysis for one wait.
-struct WaitCause {
-  Duration excess;                        ///< of the cause's work over the waiter's
-  Duration waiting;                       ///< likewise, of its waiting
-  double long_s = 0;                      ///< phi: waiting that this wait causes elsewhere
-  double propagating_s = 0;               ///< the part of it that propagates; the rest is terminal
-  double polling_s = 0;                   ///< as long_s: polling that this wait causes elsewhere
-  uint32_t first_wait = 0, end_wait = 0;  ///< the waits on the cause that reach into the interval
-  Duration first_part, last_part;         ///< of the first and the last of them: what is inside
-  uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess of the cause
-  double more = 1;  ///< the part of the cause's waits in the interval that is `waiting`
-  /// This cause's share of amount and long_s; below 1 where others were nearly as late.
-  double share = 1;
+/// By how much the cause of a wait came later than the waiter, since the two synchronised.
+struct Lateness {
+  Duration excess;   ///< of the cause's work over the waiter's
+  Duration waiting;  ///< likewise, of its waiting
 
   Duration explained() const { return excess + waiting; }
   /// Returns the denominator by which costs are divided among call paths and waits. Not zero.
@@ -67,11 +58,57 @@ struct WaitCause {
   }
 };
 
+/// What is known of a wait, or of a tie, where its location is.
+struct WaitCause {
+  Lateness late{};
+  double propagating_s = 0;  ///< the part of the wait that propagates; the rest is terminal
+  /// The cause's share of amount and long_s; below 1 where others were nearly as late.
+  double share = 1;
+  uint32_t number = 0;  ///< among all that the rank of the cause explains (DelayAnalysis::number)
+};
+
 /// A wait or a tie (WaitGraph::wait): its location, and its number there.
 struct WaitRef {
   LocationId location;
   uint32_t wait;
 };
+
+/// A wait, or a tie, as its cause explains it. All passes go through these in order, so whatever
+/// they need of each wait is here.
+struct CausedWait {
+  WaitRef ref;
+  Time end;  ///< also of the interval
+  Duration amount;
+  Lateness late{};
+  double long_s = 0;                      ///< phi: waiting that this wait causes elsewhere
+  double share = 1;                       ///< as WaitCause::share
+  double more = 1;                        ///< of the waits inside: the part that is `late.waiting`
+  uint32_t first_wait = 0, end_wait = 0;  ///< the cause's own that reach into the interval
+  uint32_t first_excess = 0, end_excess = 0;  ///< in DelayAnalysis::excess
+  replay::Pattern pattern{};
+  bool is_tie = false;
+  bool is_cut = false;  ///< not all waits lie inside the interval as a whole (DelayAnalysis::cuts)
+
+  double denominator_s() const { return late.denominator_s(amount); }
+};
+
+/// The parts of the first and of the last wait in an interval that are inside.
+struct CutWaits {
+  uint32_t place;  ///< in DelayAnalysis::caused
+  Duration first, last;
+};
+
+/// The wait that a tie belongs to.
+struct TiedTo {
+  uint32_t place;  ///< of the tie, in DelayAnalysis::caused
+  Time end;
+  Duration amount;
+};
+/// `ties` are in order of place, and there is one with this place.
+inline const TiedTo& find_tied_to(const Column<TiedTo>& ties, uint32_t place) {
+  return *std::lower_bound(ties.begin(), ties.end(), place,
+                           [](const TiedTo& tie, uint32_t at) { return tie.place < at; });
+}
 
 /// There are several entries per wait, so each takes only twelve bytes.
 class Excess {
@@ -94,10 +131,10 @@ using PatternSums = std::array<double, replay::kPatterns.size()>;
 
 /// Returns the waiting time of a wait, 0 for polling: it is followed like waiting, but its time is
 /// counted separately.
-inline double waiting_s(const replay::Wait& wait) {
+inline double waiting_s(const CausedWait& wait) {
   return replay::counts_as_waiting(wait.pattern) ? wait.amount.seconds() : 0;
 }
-inline double polling_s(const replay::Wait& wait) {
+inline double polling_s(const CausedWait& wait) {
   return wait.pattern == replay::pattern("mpi.polling") ? wait.amount.seconds() : 0;
 }
 
@@ -123,11 +160,17 @@ struct UnattributedCost {
 };
 
 struct DelayAnalysis {
-  /// By LocationId of the waiter, by wait, then by tie; remote waits', too.
-  std::vector<Column<WaitCause>> causes;
-  std::vector<Column<uint32_t>> tied;   ///< by LocationId of the waiter: of each tie, the wait
-  std::vector<Column<WaitRef>> caused;  ///< by LocationId of the cause
-  std::vector<Column<Excess>> excess;   ///< by LocationId of the cause
+  std::vector<Column<WaitCause>> causes;  ///< by LocationId of the waiter, by wait, then by tie
+  std::vector<Column<uint32_t>> tied;     ///< by LocationId of the waiter: of each tie, the wait
+  /// By LocationId of the cause, in order of `end`.
+  std::vector<Column<CausedWait>> caused;
+  std::vector<uint32_t> number;         ///< by LocationId of the cause: of the first it caused
+  std::vector<Column<CutWaits>> cuts;   ///< by LocationId of the cause, in order of place
+  std::vector<Column<TiedTo>> tied_to;  ///< likewise
+  /// By LocationId of the cause, by place: as long_s, polling that a wait causes elsewhere. Empty
+  /// where nothing polls.
+  std::vector<Column<double>> polling_s;
+  std::vector<Column<Excess>> excess;  ///< by LocationId of the cause
   /// By LocationId of the cause, in order of place: the waits with shared excess vectors, whose
   /// excess entries are to be subtracted.
   std::vector<Column<SharedExcess>> shared;

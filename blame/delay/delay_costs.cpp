@@ -54,7 +54,7 @@ class DelayCosts {
     double short_term, long_term, polling;
   };
   void add(CallPathId path, Pattern pattern, const Amounts& seconds);
-  void add_steps(const SharedExcess& shared, const Wait& wait, const Amounts& factors);
+  void add_steps(const SharedExcess& shared, Pattern pattern, const Amounts& factors);
   void add_shared();
   void add_stretch(Time begin, Time end, CallPathId path);
   void drop_rounding();
@@ -78,33 +78,34 @@ class DelayCosts {
 
 LocationCosts DelayCosts::sum() {
   const Column<Excess>& excess = delays_.excess[late_.index()];
-  const Column<WaitRef>& caused = delays_.caused[late_.index()];
+  const Column<CausedWait>& caused = delays_.caused[late_.index()];
+  const Column<double>& polled = delays_.polling_s[late_.index()];
   const Column<SharedExcess>& shared = delays_.shared[late_.index()];
   size_t next_shared = 0;
   LocationCosts found;
   for (uint32_t place = 0; place < caused.size(); ++place) {
-    const WaitRef ref = caused[place];
-    const Wait& w = graph_.wait(ref.location, ref.wait);
-    const WaitCause& c = delays_.causes[ref.location.index()][ref.wait];
-    const double denominator = c.denominator_s(w.amount);
-    const Amounts all{c.share * waiting_s(w), c.share * c.long_s,
-                      c.share * (polling_s(w) + c.polling_s)};
-    if (c.explained() < w.amount) {
-      found.unexplained_s[static_cast<size_t>(w.pattern)] +=
-          c.unexplained(w.amount) * (all.short_term + all.long_term);
-      found.unexplained_s[kPolling] += c.unexplained(w.amount) * all.polling;
-      found.unexplained_waits += w.amount - c.explained() > kClockSlack;
+    const CausedWait& c = caused[place];
+    const double denominator = c.denominator_s();
+    const double inherited = polled.empty() ? 0 : polled[place];
+    const Amounts all{c.share * waiting_s(c), c.share * c.long_s,
+                      c.share * (polling_s(c) + inherited)};
+    if (c.late.explained() < c.amount) {
+      const double part = c.late.unexplained(c.amount);
+      found.unexplained_s[static_cast<size_t>(c.pattern)] +=
+          part * (all.short_term + all.long_term);
+      found.unexplained_s[kPolling] += part * all.polling;
+      found.unexplained_waits += c.amount - c.late.explained() > kClockSlack;
     }
     double sign = 1;
     if (next_shared < shared.size() && shared[next_shared].place == place) {
       add_steps(
-          shared[next_shared++], w,
+          shared[next_shared++], c.pattern,
           {all.short_term / denominator, all.long_term / denominator, all.polling / denominator});
       sign = -1;
     }
     for (uint32_t e = c.first_excess; e < c.end_excess; ++e) {
       const double share = sign * excess[e].time().seconds() / denominator;
-      add(excess[e].path(), w.pattern,
+      add(excess[e].path(), c.pattern,
           {share * all.short_term, share * all.long_term, share * all.polling});
     }
   }
@@ -133,11 +134,11 @@ void DelayCosts::add(CallPathId path, Pattern pattern, const Amounts& seconds) {
   rows_[row].long_s += seconds.long_term;
 }
 
-void DelayCosts::add_steps(const SharedExcess& shared, const Wait& wait, const Amounts& factors) {
+void DelayCosts::add_steps(const SharedExcess& shared, Pattern pattern, const Amounts& factors) {
   const Exact up_short = exact(factors.short_term), up_long = exact(factors.long_term);
   const Exact up_polling = exact(factors.polling);
-  steps_.push_back({shared.begin, wait.pattern, up_short, up_long, up_polling});
-  steps_.push_back({shared.end, wait.pattern, -up_short, -up_long, -up_polling});
+  steps_.push_back({shared.begin, pattern, up_short, up_long, up_polling});
+  steps_.push_back({shared.end, pattern, -up_short, -up_long, -up_polling});
 }
 
 void DelayCosts::add_shared() {

@@ -29,7 +29,7 @@ class ExcessReader {
   /// Calls visit(path, time) for the entries of these paths in the wait at `place` of caused.
   /// Places must ascend.
   template <class Visit>
-  void visit(uint32_t place, const WaitCause& cause, const Visit& visit) {
+  void visit(uint32_t place, const CausedWait& cause, const Visit& visit) {
     while (next_ < shared_.size() && shared_[next_].place < place) ++next_;
     const std::span<const Excess> entries(excess_.begin() + cause.first_excess,
                                           excess_.begin() + cause.end_excess);

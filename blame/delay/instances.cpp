@@ -102,15 +102,25 @@ Column<Excess> write_out(const replay::Run& run, const replay::WaitGraph& graph,
   return excess;
 }
 
-Column<Excess> excess_of(WaitRef ref, LocationId late, const replay::Run& run,
+/// The wait with this number among those that `late` caused.
+const CausedWait& find_caused(WaitRef ref, const Wait& wait, LocationId late,
+                              const DelayAnalysis& delays) {
+  const Column<CausedWait>& caused = delays.caused[late.index()];
+  const CausedWait* found =
+      std::lower_bound(caused.begin(), caused.end(), wait.end,
+                       [](const CausedWait& c, Time end) { return c.end < end; });
+  while (found->ref.location != ref.location || found->ref.wait != ref.wait) ++found;
+  return *found;
+}
+
+Column<Excess> excess_of(const CausedWait& cause, LocationId late, const replay::Run& run,
                          const replay::WaitGraph& graph, const DelayAnalysis& delays) {
-  const WaitCause& cause = delays.causes[ref.location.index()][ref.wait];
+  const auto place = static_cast<uint32_t>(&cause - delays.caused[late.index()].begin());
   const Column<Excess>& all = delays.excess[late.index()];
   const std::span<const Excess> entries(all.begin() + cause.first_excess,
                                         all.begin() + cause.end_excess);
   for (const SharedExcess& shared : delays.shared[late.index()]) {
-    const WaitRef other = delays.caused[late.index()][shared.place];
-    if (other.location != ref.location || other.wait != ref.wait) continue;
+    if (shared.place != place) continue;
     return write_out(run, graph, late, shared, entries);
   }
   Column<Excess> excess;
@@ -132,8 +142,8 @@ Explained explain(uint32_t number, const Instance& instance, const replay::Run& 
     });
   }
   const WaitRef ref{instance.location, static_cast<uint32_t>(wait - waits.begin())};
-  const WaitCause& cause = delays.causes[ref.location.index()][ref.wait];
-  const Column<Excess> vector = excess_of(ref, wait->cause, run, graph, delays);
+  const CausedWait& cause = find_caused(ref, *wait, wait->cause, delays);
+  const Column<Excess> vector = excess_of(cause, wait->cause, run, graph, delays);
   const Excess* most = nullptr;
   for (const Excess& excess : vector) {
     if (most == nullptr ||
@@ -142,7 +152,7 @@ Explained explain(uint32_t number, const Instance& instance, const replay::Run& 
     }
   }
   return {number, most != nullptr ? most->path() : CallPathId::none(),
-          cause.indirect_s(wait->amount)};
+          cause.late.indirect_s(wait->amount)};
 }
 
 }  // namespace

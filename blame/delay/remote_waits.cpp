@@ -5,6 +5,8 @@
 // call path in the interval, all at once; the costs found there are returned the same way.
 #include "blame/delay/remote_waits.h"
 
+#include <algorithm>
+
 #include "base/parallel.h"
 
 namespace culprit::blame {
@@ -19,6 +21,15 @@ struct WaitInTransit {
   uint32_t paths;  ///< what its location did since: how many entries
 };
 
+/// What others are to know of a wait that several locations caused, or of a tie.
+RemoteShare share_of(WaitRef ref, const replay::WaitGraph& graph, const DelayAnalysis& delays) {
+  const size_t id = ref.location.index(), waits = graph.waits[id].size();
+  const bool is_tie = ref.wait >= waits;
+  const replay::Wait& whole =
+      graph.waits[id][is_tie ? delays.tied[id][ref.wait - waits] : ref.wait];
+  return {ref.wait, is_tie, delays.causes[id][ref.wait].share, whole.end, whole.amount};
+}
+
 }  // namespace
 
 RemoteWaits::RemoteWaits(const replay::Run& run, replay::WaitGraph& graph)
@@ -27,7 +38,7 @@ RemoteWaits::RemoteWaits(const replay::Run& run, replay::WaitGraph& graph)
 }
 
 void RemoteWaits::send_to_causes(const std::vector<PathTimes>& times, const Intervals& intervals,
-                                 const std::vector<Column<uint32_t>>& tied, unsigned threads) {
+                                 const DelayAnalysis& delays, unsigned threads) {
   std::vector<Column<Excess>> done(owner_.size());     // by LocationId
   std::vector<Column<uint32_t>> paths(owner_.size());  // of each wait that is sent
   parallel_for(
@@ -40,7 +51,7 @@ void RemoteWaits::send_to_causes(const std::vector<PathTimes>& times, const Inte
           const replay::Wait& wait = graph_.wait(ref.location, ref.wait);
           if (owner_[wait.cause.index()] == rank_) continue;
           sums.clear();
-          const size_t before = w < waits ? w : tied[id][w - waits];
+          const size_t before = w < waits ? w : delays.tied[id][w - waits];
           times[id].sum_back(intervals.begin(ref), wait.begin, wait.activity, before, sums);
           for (CallPathId path : sums.paths()) done[id].push_back(Excess(sums[path], path));
           paths[id].push_back(static_cast<uint32_t>(sums.paths().size()));
@@ -48,6 +59,7 @@ void RemoteWaits::send_to_causes(const std::vector<PathTimes>& times, const Inte
       });
   std::vector<Column<WaitInTransit>> travellers(run_.ranks->size());
   std::vector<Column<Excess>> luggage(run_.ranks->size());
+  std::vector<Column<RemoteShare>> shares(run_.ranks->size());
   std::vector<size_t> traveller(owner_.size()), entry(owner_.size());
   for_each_sent([&](size_t to, WaitRef ref) {
     const size_t id = ref.location.index();
@@ -55,22 +67,44 @@ void RemoteWaits::send_to_causes(const std::vector<PathTimes>& times, const Inte
     travellers[to].push_back(
         {graph_.wait(ref.location, ref.wait), intervals.begin(ref), ref.location, count});
     for (uint32_t e = 0; e < count; ++e) luggage[to].push_back(done[id][entry[id]++]);
+    if (delays.causes[id][ref.wait].share != 1 || ref.wait >= graph_.waits[id].size()) {
+      shares[to].push_back(share_of(ref, graph_, delays));
+      // There, waits are counted from the first that was sent to that rank.
+      shares[to].back().wait = static_cast<uint32_t>(travellers[to].size() - 1);
+    }
   });
   done.clear();
   travellers = replay::exchange(*run_.ranks, std::move(travellers));
   done_ = replay::exchange(*run_.ranks, std::move(luggage));
+  shares = replay::exchange(*run_.ranks, std::move(shares));
   begins_.resize(owner_.size());
   first_.resize(owner_.size());
-  for (const Column<WaitInTransit>& from_rank : travellers) {
-    size_t at = 0;
-    for (const WaitInTransit& remote : from_rank) {
+  shares_.resize(owner_.size());
+  found_.resize(owner_.size());
+  for (size_t r = 0; r < travellers.size(); ++r) {
+    size_t at = 0, next = 0;
+    for (size_t n = 0; n < travellers[r].size(); ++n) {
+      const WaitInTransit& remote = travellers[r][n];
       const size_t id = remote.location.index();
+      if (next < shares[r].size() && shares[r][next].wait == n) {
+        shares_[id].push_back(shares[r][next++]);
+        shares_[id].back().wait = static_cast<uint32_t>(graph_.waits[id].size());
+      }
       graph_.waits[id].push_back(remote.wait);
       begins_[id].push_back(remote.interval_begin);
       if (first_[id].empty()) first_[id].push_back(at);
       first_[id].push_back(at += remote.paths);
+      found_[id].push_back({});
     }
   }
+}
+
+const RemoteShare* RemoteWaits::find_share(WaitRef remote) const {
+  const Column<RemoteShare>& list = shares_[remote.location.index()];
+  const RemoteShare* found =
+      std::lower_bound(list.begin(), list.end(), remote.wait,
+                       [](const RemoteShare& share, uint32_t wait) { return share.wait < wait; });
+  return found != list.end() && found->wait == remote.wait ? found : nullptr;
 }
 
 }  // namespace culprit::blame

@@ -5,7 +5,8 @@
 // be another one. There the wait is a remote wait: WaitGraph::waits of its location, which is not
 // one of that rank's, holds just those of its waits and ties that locations of the rank caused, in
 // their order. With them comes what their location did itself since it met its cause. What is found
-// goes back, in the same order: neither side has to say which wait it speaks of.
+// goes back, in the same order: neither side has to say which wait it speaks of. From then on the
+// waiter's rank knows the wait's number at its cause's, and says that.
 #pragma once
 
 #include <span>
@@ -17,6 +18,15 @@
 
 namespace culprit::blame {
 
+/// Of a wait that several locations caused, and of each of its ties.
+struct RemoteShare {
+  uint32_t wait;  ///< among those of its location
+  bool is_tie;
+  double share;
+  Time end;         ///< of the wait
+  Duration amount;  ///< likewise
+};
+
 class RemoteWaits {
  public:
   RemoteWaits(const replay::Run& run, replay::WaitGraph& graph);
@@ -24,13 +34,14 @@ class RemoteWaits {
   /// Sends waits of this rank's locations to their causes' ranks, and receives. Collective, and so
   /// are those below.
   void send_to_causes(const std::vector<PathTimes>& times, const Intervals& intervals,
-                      const std::vector<Column<uint32_t>>& tied, unsigned threads);
-  /// put(remote wait, get(wait)) for each wait that is a remote wait elsewhere.
-  template <class Get, class Put>
-  void send_to_remote(const Get& get, const Put& put) const;
-  /// put(wait, get(remote wait)) for the same.
-  template <class Get, class Put>
-  void send_to_waiters(const Get& get, const Put& put) const;
+                      const DelayAnalysis& delays, unsigned threads);
+  /// MT: for different waits.
+  void found(WaitRef remote, const WaitCause& what) {
+    found_[remote.location.index()][remote.wait] = what;
+  }
+  /// put(wait, what was found) for each wait that is a remote wait elsewhere.
+  template <class Put>
+  void send_to_waiters(const Put& put);
 
   bool is_remote(WaitRef ref) const { return owner_[ref.location.index()] != rank_; }
   /// Intervals::begin() of a remote wait.
@@ -42,6 +53,12 @@ class RemoteWaits {
     const size_t id = remote.location.index();
     const size_t* first = &first_[id][remote.wait];
     return {done_[owner_[id]].data() + first[0], first[1] - first[0]};
+  }
+  /// Nothing if its cause alone was late.
+  const RemoteShare* find_share(WaitRef remote) const;
+  double share(WaitRef remote) const {
+    const RemoteShare* shared = find_share(remote);
+    return shared == nullptr ? 1 : shared->share;
   }
 
  private:
@@ -59,6 +76,8 @@ class RemoteWaits {
   std::vector<Column<Excess>> done_;   // by rank, of all its remote waits
   std::vector<Column<Time>> begins_;   // by LocationId, of each remote wait
   std::vector<Column<size_t>> first_;  // by LocationId, of each remote wait and one more: in done_
+  std::vector<Column<RemoteShare>> shares_;  // by LocationId, in order of the remote waits
+  std::vector<Column<WaitCause>> found_;     // by LocationId, of each remote wait
 };
 
 template <class Visit>
@@ -82,24 +101,24 @@ void RemoteWaits::for_each_received(const Visit& visit) const {
   }
 }
 
-template <class Get, class Put>
-void RemoteWaits::send_to_remote(const Get& get, const Put& put) const {
-  using T = decltype(get(WaitRef{}));
-  std::vector<Column<T>> told(run_.ranks->size());
-  for_each_sent([&](size_t to, WaitRef wait) { told[to].push_back(get(wait)); });
+template <class Put>
+void RemoteWaits::send_to_waiters(const Put& put) {
+  struct Told {
+    Lateness late;
+    uint32_t number;
+  };
+  std::vector<Column<Told>> told(run_.ranks->size());
+  for_each_received([&](size_t to, WaitRef remote) {
+    const WaitCause& what = found_[remote.location.index()][remote.wait];
+    told[to].push_back({what.late, what.number});
+  });
+  found_.clear();
   told = replay::exchange(*run_.ranks, std::move(told));
   std::vector<size_t> next(told.size());
-  for_each_received([&](size_t from, WaitRef remote) { put(remote, told[from][next[from]++]); });
-}
-
-template <class Get, class Put>
-void RemoteWaits::send_to_waiters(const Get& get, const Put& put) const {
-  using T = decltype(get(WaitRef{}));
-  std::vector<Column<T>> told(run_.ranks->size());
-  for_each_received([&](size_t to, WaitRef remote) { told[to].push_back(get(remote)); });
-  told = replay::exchange(*run_.ranks, std::move(told));
-  std::vector<size_t> next(told.size());
-  for_each_sent([&](size_t from, WaitRef wait) { put(wait, told[from][next[from]++]); });
+  for_each_sent([&](size_t from, WaitRef wait) {
+    const Told& of = told[from][next[from]++];
+    put(wait, WaitCause{.late = of.late, .number = of.number});
+  });
 }
 
 }  // namespace culprit::blame

@@ -65,14 +65,14 @@ class Victims {
         spender_(budget) {}
 
   std::vector<FoundVictim> find() {
-    const Column<WaitRef>& caused = delays_.caused[late_.index()];
+    const Column<CausedWait>& caused = delays_.caused[late_.index()];
     for (uint32_t place = 0; place < caused.size(); ++place) {
       spender_.step();
-      const WaitRef ref = caused[place];
+      const CausedWait& cause = caused[place];
+      if (!replay::counts_as_waiting(cause.pattern)) continue;
+      const WaitRef ref = cause.ref;
       const replay::Wait& wait = graph_.wait(ref.location, ref.wait);
-      if (!replay::counts_as_waiting(wait.pattern)) continue;
-      const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
-      const double cost = cause.share * wait.amount.seconds() / cause.denominator_s(wait.amount);
+      const double cost = cause.share * cause.amount.seconds() / cause.denominator_s();
       excess_.visit(place, cause, [&](CallPathId path, Duration time) {
         spender_.step();
         row_of(path, wait, ref.location).time_s += time.seconds() * cost;

@@ -51,13 +51,13 @@ std::vector<WaitSum> sums_of(const replay::Run& run, LocationId id, const replay
     WaitSum& sum = sums.at(wait.pattern, wait.path);
     ++sum.count;
     if (counts) sum.time += wait.amount;
-    sum.indirect_s += causes[w].share * causes[w].indirect_s(wait.amount);
+    sum.indirect_s += causes[w].share * causes[w].late.indirect_s(wait.amount);
     sum.propagating_s += causes[w].propagating_s;
   }
   for (size_t t = 0; t < ties.size(); ++t) {
     const WaitCause& cause = causes[waits.size() + t];
     sums.at(ties[t].pattern, ties[t].path).indirect_s +=
-        cause.share * cause.indirect_s(ties[t].amount);
+        cause.share * cause.late.indirect_s(ties[t].amount);
   }
   return sums.take();
 }

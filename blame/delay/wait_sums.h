@@ -16,7 +16,7 @@ struct WaitSum {
   CallPathId path;
   uint64_t count = 0;
   Duration time;
-  double indirect_s = 0;     ///< as WaitCause::indirect_s
+  double indirect_s = 0;     ///< as Lateness::indirect_s
   double propagating_s = 0;  ///< as WaitCause::propagating_s
 };
 

@@ -89,18 +89,18 @@ class Courses {
   /// in, wait by wait, in order of their ends.
   template <class Visit>
   void for_each_part(LocationId late, const Visit& visit) const {
-    const Column<WaitRef>& caused = delays_.caused[late.index()];
+    const Column<CausedWait>& caused = delays_.caused[late.index()];
     if (caused.empty()) return;
     ExcessReader excess(run_, graph_, delays_, late, paths_);
     Spender spender(budget_);
     for (uint32_t place = 0; place < caused.size(); ++place) {
       spender.step();
-      const WaitRef ref = caused[place];
+      const CausedWait& cause = caused[place];
+      if (cause.late.excess <= Duration::zero()) continue;
+      const WaitRef ref = cause.ref;
       const Wait& wait = graph_.wait(ref.location, ref.wait);
-      const WaitCause& cause = delays_.causes[ref.location.index()][ref.wait];
-      if (cause.excess <= Duration::zero()) continue;
       const double a_second =
-          cause.share * (waiting_s(wait) + cause.long_s) / cause.denominator_s(wait.amount);
+          cause.share * (waiting_s(cause) + cause.long_s) / cause.denominator_s();
       excess.visit(place, cause, [&](CallPathId path, Duration time) {
         spender.step();
         visit(row_of_[path.index()], wait, ref.location, time.seconds() * a_second, time.seconds());

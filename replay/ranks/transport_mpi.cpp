@@ -13,13 +13,13 @@
 #include <cstdio>
 #include <thread>
 
-#include "replay/ranks/transport.h"
+#include "replay/ranks/stream.h"
 
 namespace culprit::replay {
 
 namespace {
 
-class MpiTransport final : public Transport {
+class MpiTransport final : public Transport, public Stream {
  public:
   MpiTransport() {
     int provided = 0;
@@ -27,7 +27,10 @@ class MpiTransport final : public Transport {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  ~MpiTransport() override { MPI_Finalize(); }
+  ~MpiTransport() override {
+    for (Sent& sent : on_their_way_) MPI_Wait(&sent.request, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+  }
 
   size_t rank() const override { return static_cast<size_t>(rank_); }
   size_t size() const override { return static_cast<size_t>(size_); }
@@ -58,6 +61,32 @@ class MpiTransport final : public Transport {
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     return got;
+  }
+
+  void send(size_t to, Parcel parcel) override {
+    std::erase_if(on_their_way_, [](Sent& sent) {
+      int done = 0;
+      MPI_Test(&sent.request, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+    Sent& sent = on_their_way_.emplace_back();
+    sent.parcel = std::move(parcel);
+    MPI_Isend(sent.parcel.data(), static_cast<int>(sent.parcel.size()), MPI_BYTE,
+              static_cast<int>(to), kStreamTag, MPI_COMM_WORLD, &sent.request);
+  }
+
+  Parcel receive() override {
+    MPI_Status status;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    wait_sparingly([&](int& there) {
+      MPI_Improbe(MPI_ANY_SOURCE, kStreamTag, MPI_COMM_WORLD, &there, &message, &status);
+    });
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    Parcel parcel;
+    parcel.resize_uninitialized(static_cast<size_t>(bytes));
+    MPI_Mrecv(parcel.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    return parcel;
   }
 
   std::vector<RoundTrip> ping_pong(const PingPong& what) override {
@@ -94,7 +123,7 @@ class MpiTransport final : public Transport {
     return Time::from_nanos(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
   }
 
-  static constexpr int kTag = 0;
+  static constexpr int kTag = 0, kStreamTag = 1;
   static constexpr size_t kPiece = size_t{1} << 28;
 
   /// How many bytes each has for this one.
@@ -103,16 +132,17 @@ class MpiTransport final : public Transport {
     for (const Parcel& parcel : to) given.push_back(parcel.size());
     MPI_Request all = MPI_REQUEST_NULL;
     MPI_Ialltoall(given.data(), 1, MPI_UINT64_T, got.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD, &all);
-    wait_sparingly(all);
+    wait_sparingly([&](int& done) { MPI_Test(&all, &done, MPI_STATUS_IGNORE); });
     return got;
   }
 
   /// One rank may have much to do alone (assembly, sorting what all found), and its threads can use
   /// the cores on which the others would spin in MPI.
-  static void wait_sparingly(MPI_Request& request) {
+  template <class Test>
+  static void wait_sparingly(const Test& test) {
     constexpr int kSpins = 10'000;
     int done = 0;
-    for (int i = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), done == 0; ++i) {
+    for (int i = 0; test(done), done == 0; ++i) {
       if (i > kSpins) std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
   }
@@ -124,7 +154,13 @@ class MpiTransport final : public Transport {
     }
   }
 
+  /// A parcel that MPI may still need.
+  struct Sent {
+    Parcel parcel;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
   int rank_ = 0, size_ = 1;
+  std::vector<Sent> on_their_way_;
 };
 
 }  // namespace

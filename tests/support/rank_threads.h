@@ -8,19 +8,20 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "replay/ranks/transport.h"
+#include "replay/ranks/stream.h"
 
 namespace culprit::testing_support {
 
 /// Where the threads meet.
 class RankThreads {
  public:
-  explicit RankThreads(size_t size) : size_(size), given_(size * size) {}
+  explicit RankThreads(size_t size) : size_(size), given_(size * size), sent_(size) {}
 
   /// Calls work(Transport&) for each rank, each on a thread of its own. A rank that returns early
   /// while others exchange makes the test hang: that is what it would do on MPI.
@@ -37,7 +38,7 @@ class RankThreads {
   }
 
  private:
-  class Member final : public replay::Transport {
+  class Member final : public replay::Transport, public replay::Stream {
    public:
     Member(RankThreads& all, size_t rank) : all_(all), rank_(rank) {}
     size_t rank() const override { return rank_; }
@@ -49,6 +50,19 @@ class RankThreads {
       for (size_t r = 0; r < got.size(); ++r) got[r] = std::move(all_.given(r, rank_));
       all_.meet();
       return got;
+    }
+    void send(size_t to, replay::Parcel parcel) override {
+      const std::lock_guard lock(all_.mutex_);
+      all_.sent_[to].push_back(std::move(parcel));
+      all_.changed_.notify_all();
+    }
+    replay::Parcel receive() override {
+      std::unique_lock lock(all_.mutex_);
+      std::deque<replay::Parcel>& mine = all_.sent_[rank_];
+      all_.changed_.wait(lock, [&] { return !mine.empty(); });
+      replay::Parcel first = std::move(mine.front());
+      mine.pop_front();
+      return first;
     }
     void give_up(const char*) override { std::abort(); }
 
@@ -65,16 +79,17 @@ class RankThreads {
     if (++arrived_ == size_) {
       arrived_ = 0;
       ++round_;
-      all_here_.notify_all();
+      changed_.notify_all();
       return;
     }
-    all_here_.wait(lock, [&] { return round_ != round; });
+    changed_.wait(lock, [&] { return round_ != round; });
   }
 
   const size_t size_;
   std::vector<replay::Parcel> given_;
+  std::vector<std::deque<replay::Parcel>> sent_;  // by receiver
   std::mutex mutex_;
-  std::condition_variable all_here_;
+  std::condition_variable changed_;
   size_t arrived_ = 0, round_ = 0;
 };
 

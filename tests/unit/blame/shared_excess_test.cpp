@@ -44,15 +44,14 @@ std::vector<Vector> vectors(const Analyzed& a, LocationId late) {
   ExcessReader reader(a.run, a.graph, a.delays, late, paths);
   std::vector<Vector> all;
   for (uint32_t place = 0; place < a.delays.caused[late.index()].size(); ++place) {
-    const WaitRef ref = a.delays.caused[late.index()][place];
-    const WaitCause& cause = a.delays.causes[ref.location.index()][ref.wait];
+    const CausedWait& cause = a.delays.caused[late.index()][place];
     Vector& vector = all.emplace_back();
     int64_t sum = 0;
     reader.visit(place, cause, [&](CallPathId path, Duration time) {
       vector[path] += time.nanos();
       sum += time.nanos();
     });
-    EXPECT_EQ(sum, cause.excess.nanos());
+    EXPECT_EQ(sum, cause.late.excess.nanos());
   }
   return all;
 }
