@@ -121,7 +121,8 @@ class FindingsComparison {
            !std::is_same_v<Found, FoundDevice> && !std::is_same_v<Found, FoundDeviceTime> &&
            !std::is_same_v<Found, FoundGain> && !std::is_same_v<Found, FoundFunctionGain> &&
            !std::is_same_v<Found, FoundTopology> && !std::is_same_v<Found, FoundTopologyPlace> &&
-           !std::is_same_v<Found, FoundKernelTime> && !std::is_same_v<Found, FoundParallelism>;
+           !std::is_same_v<Found, FoundKernelTime> && !std::is_same_v<Found, FoundParallelism> &&
+           !std::is_same_v<Found, FoundArrival>;
   }
 
   template <class Found>
