@@ -13,7 +13,9 @@
 #include <unordered_map>
 
 #include "assemble/raw/reader.h"
+#include "assemble/raw/unpacked.h"
 #include "base/frequent_events.h"
+#include "trace/raw/packed.h"
 
 namespace culprit::assemble {
 namespace {
@@ -59,21 +61,33 @@ size_t used_of(const std::string& window) {
   return std::min(at, window.size());
 }
 
-/// How many times as much was recorded as lies in the file.
-double growth_of(const RawProcessFolder& folder, uint32_t thread) {
+/// What a log's records stand for.
+struct Scale {
+  double growth = 1;   ///< how many times as much was recorded as is there
+  double on_disk = 1;  ///< bytes on disk for each of records
+};
+
+Scale scale_of(const RawProcessFolder& folder, uint32_t thread) {
   constexpr uint64_t kLargest = trace::kRawWindow + sizeof(trace::RawTail);
   const std::string name = "events." + std::to_string(thread);
-  const auto events = (folder.folder / name).open();
-  const auto kept = static_cast<double>(events ? events->size() : 0);
+  const auto file = (folder.folder / (name + trace::kRawPackedSuffix)).open();
+  const auto windows =
+      file ? unpack_windows(*file, folder.process.start_ticks, thread) : std::nullopt;
+  if (!windows || windows->bytes == 0) return {};
+  const auto kept = static_cast<double>(windows->bytes);
+  Scale scale = {1, static_cast<double>(windows->file_bytes) / kept};
   std::string window = (folder.folder / (name + ".tail")).read(kLargest).value_or("");
   trace::RawTail tail{};
-  if (!events || window.size() < sizeof tail) return 1;
+  if (window.size() < sizeof tail) return scale;
   std::memcpy(&tail, window.data() + window.size() - sizeof tail, sizeof tail);
   window.resize(window.size() - sizeof tail);
-  const uint64_t filled = tail.window * window.size();
-  // For a process that was killed early, the reader knows the content of the tail.
-  if (kept <= 0 || static_cast<double>(filled) <= kept) return 1;
-  return static_cast<double>(filled + used_of(window)) / kept;
+  const auto used = static_cast<double>(used_of(window));
+  // The tail is among the records.
+  if (tail.window > windows->windows) {
+    const auto missing = static_cast<double>((tail.window - windows->windows) * window.size());
+    scale.growth = 1 + missing / (kept + used);
+  }
+  return scale;
 }
 
 class Estimator {
@@ -83,9 +97,9 @@ class Estimator {
     uint64_t last = process.end_ticks;
     double bytes = 0;
     for (const RawLog& log : folder.logs) {
-      const double growth = growth_of(folder, log.thread());
-      result_.all_kept = result_.all_kept && growth == 1;
-      bytes += add_log(log, process, growth, last);
+      const Scale scale = scale_of(folder, log.thread());
+      result_.all_kept = result_.all_kept && scale.growth == 1;
+      bytes += add_log(log, process, scale, last);
     }
     const double life = seconds(process, last);
     result_.wall_s = std::max(result_.wall_s, life);
@@ -114,7 +128,7 @@ class Estimator {
     return static_cast<double>(ticks - process.start_ticks) * rate * 1e-9;
   }
 
-  double add_log(const RawLog& log, const trace::RawProcess& process, double growth,
+  double add_log(const RawLog& log, const trace::RawProcess& process, const Scale& scale,
                  uint64_t& last) {
     std::unordered_map<uint16_t, std::string> names;
     std::string call = "MPI";  // whose facts come
@@ -137,12 +151,12 @@ class Estimator {
         row.left_out = cost.left_out;
       }
       const size_t room = record.noted ? 0 : sizeof(trace::RawHeader) + record.words * 8;
-      const double size = static_cast<double>(room) * growth;
-      row.records += growth;
+      const double size = static_cast<double>(room) * scale.growth * scale.on_disk;
+      row.records += scale.growth;
       row.bytes += size;
-      row.cost_s +=
-          growth * 1e-12 * (process.event_cost_ps + (facts.takes_path ? process.path_cost_ps : 0));
-      result_.records += growth;
+      row.cost_s += scale.growth * 1e-12 *
+                    (process.event_cost_ps + (facts.takes_path ? process.path_cost_ps : 0));
+      result_.records += scale.growth;
       bytes += size;
       last = std::max(last, record.ticks);
     }

@@ -1,19 +1,22 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Maps the two files of a log one behind the other, and checks the checksums (trace/raw/raw.h).
+// Puts the two files of a log one behind the other, and checks the checksums (trace/raw/raw.h).
+// Windows are unpacked; those of former versions are mapped as they are.
 #include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "assemble/raw/log_part.h"
 #include "assemble/raw/reader.h"
 #include "assemble/raw/salvage.h"
+#include "assemble/raw/unpacked.h"
+#include "trace/raw/packed.h"
 #include "trace/raw/seal.h"
 
 namespace culprit::assemble {
@@ -26,70 +29,7 @@ using trace::RawKind;
 using trace::RawOpen;
 using trace::RawTail;
 
-constexpr size_t kPage = 4096;
 constexpr size_t kWord = sizeof(uint64_t);
-
-/// A file to be mapped; one that is not there has no bytes.
-class LogPart {
- public:
-  explicit LogPart(const GuardedPath& path) : file_(path.open()) {}
-
-  size_t size() const { return file_ ? file_->size() : 0; }
-  std::vector<Extent> data() const { return file_ ? file_->data() : std::vector<Extent>(); }
-
-  /// Puts the file's first bytes in place of the memory at `place`.
-  bool map_at(void* place, size_t bytes) const {
-    // A private mapping, for file systems that cannot share; pages that are only read are the
-    // file's all the same.
-    // A page that is to be written to (leave_out) is made writable then: the memory of all would be
-    // reserved otherwise, for a file that may be sparse.
-    return bytes == 0 || mmap(place, bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, file_->descriptor(),
-                              0) != MAP_FAILED;
-  }
-
-  /// Of a tail: bytes behind its window. Version 8 had no slots (assemble/raw/former_process.h),
-  /// and version 10 did not say how many windows are kept.
-  size_t behind_window() const {
-    for (const size_t former : {offsetof(RawTail, open), offsetof(RawTail, kept)}) {
-      if (size() % kPage == former) return former;
-    }
-    return sizeof(RawTail);
-  }
-
-  /// Of a tail: bytes of its window, which are whole pages. 0: it is none.
-  size_t window() const {
-    const size_t window = size() < behind_window() ? 0 : size() - behind_window();
-    return std::has_single_bit(window) && window >= kPage && window <= kRawWindow ? window : 0;
-  }
-
-  std::optional<RawTail> tail() const {
-    RawTail tail = {};
-    if (window() == 0 || file_->read_at(window(), &tail, behind_window()) < behind_window()) {
-      return std::nullopt;
-    }
-    return tail;
-  }
-
-  /// The thread's open states. For a thread that goes on, those that change between two looks are
-  /// dropped.
-  std::vector<RawOpen> slots() const {
-    std::vector<RawOpen> found;
-    const std::optional<RawTail> first = tail(), second = first ? tail() : std::nullopt;
-    for (unsigned slot = 0; second && slot < trace::kRawSlots; ++slot) {
-      const RawOpen& open = second->open[slot];
-      if (open.header.kind == RawKind::none) continue;
-      if (std::memcmp(&open, &first->open[slot], sizeof open) == 0) found.push_back(open);
-    }
-    return found;
-  }
-
- private:
-  std::optional<RegularFile> file_;
-};
-
-constexpr size_t rounded_up(size_t bytes, size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 }  // namespace
 
@@ -133,6 +73,26 @@ class LogCheck {
     return events_size % window;
   }
 
+  /// Of windows that were unpacked, and the tail that may follow them. False if there is nothing,
+  /// or no memory.
+  bool join(Unpacked& windows, const LogPart& tail_file, bool has_bursts) {
+    const std::optional<RawTail> tail = tail_file.tail();
+    if (!tail && windows.file_bytes == 0) return false;
+    log_.open_ = tail_file.slots();
+    if (!tail) {
+      end(windows, has_bursts);
+    } else if (tail->kept != 0 && tail->window + 1 > tail->kept) {
+      // Windows between those that are kept and the tail were dropped.
+      log_.has_gap_ = true;
+      take(windows, windows.last_is_whole || windows.windows < tail->kept);
+      if (windows.windows + 1 < tail->kept) log_.damage_.cut = 1;
+    } else if (!add_tail(windows, tail_file, *tail)) {
+      return false;
+    }
+    return !log_.stretches_.empty() || log_.damage_.cut + log_.damage_.windows > 0 ||
+           (tail && tail->kept != 0);
+  }
+
   void check_tail(size_t begin, size_t window, const RawTail& tail) {
     const size_t words = trace::words_of_seal(tail.seal);
     if (words * kWord > window || seal_of(begin, words, tail.window) != tail.seal) {
@@ -152,6 +112,36 @@ class LogCheck {
   }
 
  private:
+  /// `last_counts`: so does what there is of the last window.
+  void take(Unpacked& windows, bool last_counts) {
+    log_.damage_.windows += windows.damaged;
+    log_.stretches_ = std::move(windows.stretches);
+    if (!last_counts) log_.stretches_.resize(windows.before_last);
+    if (last_counts && windows.windows > 0 && !windows.last_is_whole) ++log_.damage_.windows;
+  }
+
+  /// The end of a thread that ended, or of the windows that were to be kept of it.
+  void end(Unpacked& windows, bool has_bursts) {
+    take(windows, true);
+    const bool in_order = windows.last_is_whole && ends_in_order(windows.bytes);
+    log_.has_gap_ = has_bursts && !in_order;
+    if (!in_order && !(has_bursts && windows.last_is_full)) log_.damage_.cut = 1;
+  }
+
+  /// Unless its window is among the others. False if there is no memory.
+  bool add_tail(Unpacked& windows, const LogPart& file, const RawTail& tail) {
+    const uint64_t next = windows.windows;
+    const bool was_appending = tail.window + 1 == next && !windows.last_is_whole;
+    take(windows, !was_appending);
+    if (tail.window + 1 == next && !was_appending) return true;
+    if (tail.window != next && !was_appending) log_.damage_.cut = 1;
+    if (tail.window + 1 < next) return true;
+    const size_t begin = rounded_up(windows.bytes, kRawPage);
+    if (!file.map_at(windows.data.get() + begin, file.window())) return false;
+    check_tail(begin, file.window(), tail);
+    return true;
+  }
+
   void check_window(size_t index, size_t window) {
     const size_t begin = index * window;
     if (is_sealed(begin, window, index)) {
@@ -187,7 +177,7 @@ class LogCheck {
 
   /// The size of windows, derived from the places of their checksums.
   size_t window_by_seals(size_t events_size) const {
-    for (size_t window = kPage; window < kRawWindow; window *= 2) {
+    for (size_t window = kRawPage; window < kRawWindow; window *= 2) {
       for (const Extent& extent : data_) {
         const size_t last = std::min<size_t>(events_size, extent.end);
         for (size_t end = rounded_up(extent.begin + 1, window); end <= last; end += window) {
@@ -230,11 +220,22 @@ class LogCheck {
 
 std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, uint64_t start_ticks,
                                   bool written_behind, bool has_bursts) {
-  const LogPart events(folder / fmt::format("events.{}", thread));
-  const LogPart tail_file(folder / fmt::format("events.{}.tail", thread));
+  const std::string name = fmt::format("events.{}", thread);
+  const LogPart tail_file(folder / (name + ".tail"));
+  const auto packed = (folder / (name + trace::kRawPackedSuffix)).open();
+  const LogPart events(folder / name);
+  if (packed || events.size() == 0) {
+    auto windows = packed ? unpack_windows(*packed, start_ticks, thread) : no_windows();
+    if (!windows) return std::nullopt;
+    RawLog log;
+    log.thread_ = thread;
+    log.data_ = windows->data;
+    LogCheck check(log, start_ticks, written_behind, {});
+    return check.join(*windows, tail_file, has_bursts) ? std::optional(std::move(log))
+                                                       : std::nullopt;
+  }
   const std::optional<RawTail> tail = tail_file.tail();
   const size_t window = tail_file.window();
-  if (events.size() == 0 && !tail) return std::nullopt;
   // One stretch of addresses for both: windows are whole pages.
   const size_t room = rounded_up(events.size(), kRawWindow) + kRawWindow;
   void* data = mmap(nullptr, room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -265,8 +266,7 @@ std::optional<RawLog> RawLog::map(const GuardedPath& folder, uint32_t thread, ui
     // But for one that was just appended, it is about windows that are not there, or too many.
     log.damage_.cut = 1;
   }
-  const bool blank = log.stretches_.empty() && log.damage_.cut == 0 && tail->kept == 0;
-  return blank ? std::nullopt : std::optional(std::move(log));
+  return log;
 }
 
 std::optional<RawLog> RawLog::map_tail(const GuardedPath& folder, uint32_t thread,

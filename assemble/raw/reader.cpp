@@ -23,6 +23,7 @@
 #include "base/fnv.h"
 #include "base/parallel.h"
 #include "trace/raw/bursts.h"
+#include "trace/raw/packed.h"
 
 namespace culprit::assemble {
 namespace {
@@ -68,7 +69,9 @@ Listing list_files(const GuardedPath& folder) {
   Listing found;
   for (std::string& name : folder.list()) {
     if (const auto number = number_after(name, "maps.")) found.maps[*number] = folder / name;
-    if (name.ends_with(kTail)) name.resize(name.size() - kTail.size());
+    for (const std::string_view part : {kTail, std::string_view(trace::kRawPackedSuffix)}) {
+      if (name.ends_with(part)) name.resize(name.size() - part.size());
+    }
     if (const auto thread = number_after(name, "events.")) found.logs.insert(*thread);
   }
   return found;

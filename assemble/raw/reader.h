@@ -85,7 +85,7 @@ struct RecordBounds {
   uint64_t end = UINT64_MAX;  ///< none was made after
 };
 
-/// One thread's records: its files mapped read-only, one behind the other. MT: cursors are
+/// One thread's records: windows unpacked, and its tail mapped behind them. MT: cursors are
 /// independent of each other.
 class RawLog {
  public:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What becomes of a log's records besides their place in events.<n>: they are folded into the
+// What becomes of a log's records besides their place in its file: they are folded into the
 // profile, in slices of a window; and once the whole part of the run is over, definitions and what
 // lies in bursts are kept of each window, before the rest is dropped. Works on records that do not
 // change any more. MT: the log's thread. Async-signal-safe, but for its effect on `errno`.
@@ -54,7 +54,7 @@ class Digest {
   void fold(size_t used, bool is_all);
 
   /// All records of a window, the newest of which is of `last_time`. If the whole part is over,
-  /// `is_kept` says whether events.<n> has them. May be called again for the same window.
+  /// `is_kept` says whether its file has them. May be called again for the same window.
   void finish(uint64_t window, const char* records, size_t used, uint64_t last_time, bool is_kept);
 
   /// What the log's thread spends on it.

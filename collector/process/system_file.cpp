@@ -93,6 +93,17 @@ bool write_at(int file, size_t offset, const char* data, size_t bytes) {
   return written == bytes;
 }
 
+GrowingFile::GrowingFile(const char* path)
+    : file_(open_again(path, O_WRONLY | O_CREAT | kOwn, 0644)) {}
+
+GrowingFile::~GrowingFile() {
+  if (file_ >= 0) close(file_);
+}
+
+bool GrowingFile::write_at(size_t offset, const char* data, size_t bytes) const {
+  return file_ >= 0 && collector::write_at(file_, offset, data, bytes);
+}
+
 bool write_at(const char* path, size_t offset, const char* data, size_t bytes) {
   if (!is_within_size_limit(offset + bytes)) return false;
   const int file = open_again(path, O_WRONLY | kOwn);

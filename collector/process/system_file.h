@@ -54,6 +54,21 @@ struct MappedFile {
 /// where the bytes begin in it, in whole pages; what lies before may be a hole.
 MappedFile map_file(const char* path, size_t bytes, size_t offset = 0);
 
+/// A file that is written piece by piece, made if there is none; closed with its owner, within one
+/// call of the recorder.
+class GrowingFile {
+ public:
+  explicit GrowingFile(const char* path);
+  ~GrowingFile();
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+  /// False if it could not be opened, or as write_at.
+  bool write_at(size_t offset, const char* data, size_t bytes) const;
+
+ private:
+  const int file_;
+};
+
 /// Makes an empty file if there is none.
 void touch_file(const char* path);
 

@@ -3,8 +3,8 @@
 
 // The order of the steps in append_window() and turn_over() matters: at any moment the process may
 // be killed, and a reader must find each record once. While the window is appended, the tail still
-// counts, and the part of it that is already in the events file does not; once it has arrived in
-// full, the tail no longer does; the tail counts again, empty, when it says that it is the next
+// counts, and the blocks of it that are already in the other file do not; once the last one has
+// arrived, the tail no longer does; the tail counts again, empty, when it says that it is the next
 // window. Meanwhile it has no checksum, as none would fit either window.
 #include "collector/recorder/log_file.h"
 
@@ -37,13 +37,8 @@ size_t tail_bytes(size_t window_bytes) {
 
 }  // namespace
 
-const char* LogFile::events_path() {
-  path_[length_] = '\0';
-  return path_;
-}
-
-const char* LogFile::tail_path() {
-  memcpy(path_ + length_, kTailName, sizeof kTailName);
+const char* LogFile::path_with(const char* suffix) {
+  memcpy(path_ + length_, suffix, strlen(suffix) + 1);
   return path_;
 }
 
@@ -99,7 +94,7 @@ bool LogFile::write_tail(const char* path, RawTail& copy, size_t& has) {
 }
 
 bool LogFile::write_behind() {
-  return !in_memory_ || !has_file_ || write_tail(tail_path(), shown_, written_);
+  return !in_memory_ || !has_file_ || write_tail(path_with(kTailName), shown_, written_);
 }
 
 unsigned LogFile::write_all() {
@@ -124,12 +119,11 @@ unsigned LogFile::write_all() {
 bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks) {
   length_ = snprintf(path_, PATH_MAX, "%s/events.%u", folder, number);
   if (length_ <= 0 || length_ >= PATH_MAX) return false;
-  touch_file(events_path());
   number_ = number;
   start_ticks_ = start_ticks;
   reseed(0);
   window_bytes_ = window_bytes;
-  const MappedFile mapped = map_file(tail_path(), tail_bytes(window_bytes));
+  const MappedFile mapped = map_file(path_with(kTailName), tail_bytes(window_bytes));
   window_ = static_cast<char*>(mapped.memory);
   // Beyond the limit on the size of files it could not be written either.
   if (mapped.is_made && window_ == nullptr && mapped.refusal != EFBIG) be_in_memory(mapped.refusal);
@@ -169,8 +163,29 @@ bool LogFile::is_only_counted() {
   return environment().count_only && tail().window >= kWindowsOfEstimate;
 }
 
+/// Each block is in the file before the next one is made: none of the window counts before the last
+/// is there.
+bool LogFile::append_blocks(size_t bytes) {
+  const trace::RawPacker::Window window = {window_, bytes, static_cast<uint32_t>(window_bytes_),
+                                           tail().window,
+                                           trace::raw_block_seed(start_ticks_, number_)};
+  const GrowingFile file(path_with(trace::kRawPackedSuffix));
+  size_t at = packed_bytes_;
+  for (size_t begin = 0; begin < bytes;) {
+    begin = packer_.pack(window, begin);
+    const std::span<const char> block = packer_.block();
+    if (!file.write_at(at, block.data(), block.size())) return false;
+    at += block.size();
+  }
+  packed_bytes_ = at;
+  return true;
+}
+
+/// False if that is impossible: then nothing of it is in the file.
 bool LogFile::append(size_t bytes) {
-  return write_at(events_path(), tail().window * window_bytes_, window_, bytes);
+  if (append_blocks(bytes)) return true;
+  shorten_file(path_with(trace::kRawPackedSuffix), packed_bytes_);
+  return false;
 }
 
 void LogFile::clear(size_t used) {
@@ -181,7 +196,7 @@ void LogFile::clear(size_t used) {
   reseed(next);
   seal(0, 0);
   if (!in_memory_) return;
-  empty_file(tail_path());  // the tail's content belongs to the window before
+  empty_file(path_with(kTailName));  // the tail's content belongs to the window before
   written_ = 0;
   write_behind();
 }
@@ -192,9 +207,7 @@ void LogFile::drop_from_now_on() {
 
 bool LogFile::append_window() {
   if (!has_file_) return false;
-  if (is_only_counted() || append(window_bytes_)) return true;
-  shorten_file(events_path(), tail().window * window_bytes_);
-  return false;
+  return is_only_counted() || append(window_bytes_);
 }
 
 void LogFile::turn_over(bool is_last) {
@@ -207,7 +220,7 @@ void LogFile::close(size_t used) {
   leave_list();
   if (has_file_ && !is_only_counted()) {
     if (drops() || append(used)) {
-      unlink(tail_path());
+      unlink(path_with(kTailName));
     } else if (!write_behind()) {
       tally(&trace::RawProcess::dropped_records);
     }

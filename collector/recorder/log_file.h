@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The two files of a thread's log (trace/raw/raw.h): the tail, mapped, into which records are
-// stored, and the events file, to which each full window is appended. There are two because storing
-// into fresh pages of a mapped file costs a page fault and the file system's bookkeeping each, six
-// times the price of writing the same window from memory that is mapped already. And yet all
-// records are in a file at any moment, so that they survive SIGKILL. Where the tail cannot be
+// stored, and the file of packed windows, which is made when the first window is full, and to which
+// each full one is appended. There are two because storing into fresh pages of a mapped file costs
+// a page fault and the file system's bookkeeping each, six times the price of writing the same
+// window from memory that is mapped already; and because packing a window costs less than writing
+// the bytes that it saves. And yet all records are in a file at any moment, so that they survive
+// SIGKILL. Where the tail cannot be
 // mapped (file systems without shared mappings, filters of system calls, no room yet), its window
 // is in memory only, and is written from time to time: records after the last such write are lost
 // if the process is killed. MT: one thread, but for write_all. Async-signal-safe, but for its
@@ -17,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "trace/raw/packed.h"
 #include "trace/raw/raw.h"
 #include "trace/raw/seal.h"
 
@@ -24,8 +27,8 @@ namespace culprit::collector {
 
 class LogFile {
  public:
-  /// Makes `folder`/events.`number` and its tail, of kRawWindow bytes or a smaller power of two,
-  /// for a process that began at `start_ticks`. False (and no memory) if neither a mapped tail nor
+  /// Makes the tail of `folder`/events.`number`, of kRawWindow bytes or a smaller power of two, for
+  /// a process that began at `start_ticks`. False (and no memory) if neither a mapped tail nor
   /// one in memory is possible.
   bool open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks);
   /// Makes a window in memory only, for calibration.
@@ -59,8 +62,8 @@ class LogFile {
   /// Returns the number of incomplete files.
   static unsigned write_all();
 
-  /// Appends the window, which must be full. False if that is impossible: then nothing
-  /// of it is in the file.
+  /// Appends the window, which must be full, packed. False if that is impossible: then nothing of
+  /// it is in the file.
   bool append_window();
   /// Clears the window, which was appended; its checksum is that of an empty one. `is_last`: later
   /// windows are dropped.
@@ -87,6 +90,7 @@ class LogFile {
   /// For an estimate only the first windows are kept; the tail counts the others.
   bool is_only_counted();
   bool append(size_t bytes);
+  bool append_blocks(size_t bytes);
   void clear(size_t used);
   void be_in_memory(int refusal);
   bool write_tail(const char* path, trace::RawTail& copy, size_t& has);
@@ -103,8 +107,10 @@ class LogFile {
   size_t written_ = 0;                      ///< bytes of such a window that its file has
   trace::RawTail shown_ = {};               ///< the file's header for them
   std::atomic<LogFile*>* place_ = nullptr;  ///< its entry in the list of such logs
-  const char* events_path();
-  const char* tail_path();
+  const char* path_with(const char* suffix);
+
+  trace::RawPacker packer_;
+  size_t packed_bytes_ = 0;  ///< that the file of packed windows has
 
   // Buffer for file names: the threads that need them may have next to no stack.
   char path_[PATH_MAX + 8] = {};

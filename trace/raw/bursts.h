@@ -13,8 +13,8 @@
 //                            the begin of its tail, mapped; absent once the thread ended
 //
 // **The whole part.** All records are kept until half of a node's budget is taken, at the moment
-// RawNodePage::whole_end. Each log then appends the window at hand to events.<n>, for which room
-// was reserved when it began, and no further one. So events.<n> (with the tail, if its window is
+// RawNodePage::whole_end. Each log then appends the window at hand to its file, for which room
+// was reserved when it began, and no further one. So that file (with the tail, if its window is
 // the next one) has all records up to that moment and some behind it. From then on each full window
 // is folded into the profile, its definitions go to defines.<n>, the records that lie in a burst go
 // to that burst, and the rest is dropped. A tail, if there is one, always has the newest records.

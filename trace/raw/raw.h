@@ -10,9 +10,9 @@
 //
 // One folder per process, `<experiment>/raw/<host>.<pid>.<start ticks in hex>/`:
 //   process          one RawProcessFile, mapped and updated in place
-//   events.<n>       the records of thread n, n = 0 for the thread that loaded the collector
-//   events.<n>.tail  its newest records: one window and a RawTail, mapped
-//                    (absent once the thread ended)
+//   events.<n>.packed  the records of thread n (0: the thread that loaded the collector) but for
+//                    the newest: full windows, packed (trace/raw/packed.h), from the first on
+//   events.<n>.tail  its newest records: one window and a RawTail, mapped (absent once it ended)
 //   refused.<n>      empty: there is no `process`, as its file was refused with this errno
 //   maps.<n>         copies of /proc/self/maps, the last one the most complete; each ends in a line
 //                    "# " and the FNV-1a of what stands before, in hex
@@ -22,18 +22,18 @@
 // A thread's log is a sequence of records; each is a RawHeader of 16 bytes followed by `words` * 8
 // bytes. It comes in windows (kRawWindow, or a smaller power of two: the tail's file tells); a
 // record never crosses the end of a window: the rest is
-// filled with one or two `pad` records. A log ends at its first `none`, or where its file does.
+// filled with one or two `pad` records. A log ends at its first `none`, or where its files do.
 // Records are stored into the tail, always the same memory, since faulting in fresh pages of a file
-// costs more than everything else together; a full window is appended to events.<n> and the tail
-// starts again from zero. Each window ends in a `seal` record, in its last 24 bytes, which holds a
-// checksum of the window (trace/raw/seal.h), and so does the log of a thread that ended. Of the
+// costs more than everything else together; a full window is packed, appended to the other file,
+// and the tail starts again from zero. Each window ends in a `seal` record, which holds a checksum
+// of the window (trace/raw/seal.h), and so does the log of a thread that ended. Of the
 // tail RawTail holds one that is renewed with every record, for what lies before the newest record
 // if that may still grow. RawTail also holds what the thread is in at the moment, as records that
 // are overwritten by the next of their slot (RawOpen): what a call that never returns was waiting
 // for. So a reader knows what is damaged, though not what the program was about
-// to write when it was killed: at most one record. So a log is events.<n> up to RawTail::window
-// windows, then the tail; but if events.<n> is longer than that by a window or more, the process
-// died after appending this very window, and the tail does not count. A writer stores payload and
+// to write when it was killed: at most one record. So a log is its packed windows, then the tail;
+// but if the last block of the tail's window is among the packed ones, the process died after it
+// had appended this very window, and the tail does not count. A writer stores payload and
 // time first and `kind` last, so a record counts only once its kind is not 0 (`none`), and a log
 // can be read at any moment. Times are ticks of the process's clock (RawProcess::clock), the same
 // for all processes of a node. Within one file times do not decrease, but for the overdue ends of
@@ -101,7 +101,7 @@ struct RawTail {
   uint64_t seal;    ///< of the window's records (raw_seal); 0: before the first, and for a moment
                     ///< when one window becomes the next
   RawOpen open[kRawSlots];
-  uint64_t kept;  ///< 0: events.<n> has all windows before this one; else 1 more than the number of
+  uint64_t kept;  ///< 0: the file has all windows before this one; else 1 more than the number of
                   ///< windows that it has, and ever will (trace/raw/bursts.h)
 };
 

@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import shutil
+import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -26,6 +27,8 @@ WINDOW = 64 << 10  # the smallest, which CULPRIT_MEMORY makes all of them
 SEAL = 24
 TAIL = 16
 HEADER = 16
+BLOCK = struct.Struct("<IIQIIIIQQ")  # trace::RawBlock
+MAGIC = 0x4b4c4243
 ALLOWED_S = 0.05  # that a run may become longer
 
 
@@ -86,7 +89,7 @@ def flip(file, bit):
 
 
 def records(file):
-    """Where the records of a log's first window begin."""
+    """Where the records of a log's tail begin."""
     data = file.read_bytes()
     at, found = 0, []
     while at + HEADER <= min(len(data), WINDOW - SEAL) and data[at + 15] != 0:
@@ -133,11 +136,22 @@ def damages_of_times(file):
                    lambda at=at, time=time: overwrite(file, at, time.to_bytes(8, "little")))
 
 
-def swap_windows(file, a, b):
+def blocks(file):
+    """The blocks of packed windows, whole (trace/raw/packed.h); each of these is a window."""
     data = file.read_bytes()
-    one, two = (data[w * WINDOW:(w + 1) * WINDOW] for w in (a, b))
-    overwrite(file, a * WINDOW, two)
-    overwrite(file, b * WINDOW, one)
+    at, found = 0, []
+    while at + BLOCK.size <= len(data):
+        magic, *_, packed, is_last, _, _ = BLOCK.unpack_from(data, at)
+        check(magic == MAGIC and is_last == 1, f"no window at {at} of {file}")
+        end = at + BLOCK.size + (packed + 7) // 8 * 8
+        found.append(data[at:end])
+        at = end
+    return found
+
+
+def swap_windows(file):
+    first, second, *others = blocks(file)
+    file.write_bytes(b"".join([second, first, *others]))
 
 
 def swap_files(one, two):
@@ -151,16 +165,16 @@ def damages_of_folders(experiment):
     first, second = experiment.processes()[:2]
     yield f"{first.name} removed", lambda: shutil.rmtree(first)
     yield f"{first.name} empty", lambda: [file.unlink() for file in first.iterdir()]
-    for name in ("process", "events.0", "events.0.tail", "maps.0"):
+    for name in ("process", "events.0.packed", "events.0.tail", "maps.0"):
         if (first / name).exists() and (second / name).exists():
             yield f"{name} swapped between ranks", lambda n=name: swap_files(first / n, second / n)
             yield f"{name} copied to the other", lambda n=name: shutil.copy(first / n, second / n)
     for folder in (first, second):
         logs = sorted(file for file in folder.glob("events.*") if file.stat().st_size > 0)
         yield f"logs swapped in {folder.name}", lambda l=logs: swap_files(l[0], l[-1])
-        for log in (file for file in logs if file.suffix != ".tail"):
-            if log.stat().st_size >= 2 * WINDOW:
-                yield f"windows swapped in {log}", lambda log=log: swap_windows(log, 0, 1)
+        for log in (file for file in logs if file.suffix == ".packed"):
+            if len(blocks(log)) >= 2:
+                yield f"windows swapped in {log}", lambda log=log: swap_windows(log)
         yield (f"all tails of {folder.name} removed",
                lambda f=folder: [file.unlink() for file in f.glob("*.tail")])
         yield (f"all logs of {folder.name} removed",
@@ -176,7 +190,7 @@ def damages(experiment):
         kinds = [damages_of_sizes(file)]
         if file.stat().st_size > 0:
             kinds.append(damages_of_bytes(file, chance))
-        if file.name.startswith("events.") and file.stat().st_size > 0:
+        if file.suffix == ".tail":
             kinds.append(damages_of_times(file))
         for kind in kinds:
             for name, inflict in kind:
@@ -211,8 +225,7 @@ def difference(report, sound):
 
 def try_all(place, ending):
     experiment = Experiment(place, ending)
-    windows = max(file.stat().st_size for file in experiment.files()
-                  if file.name.startswith("events.")) // WINDOW
+    windows = max(len(blocks(file)) for file in experiment.files() if file.suffix == ".packed")
     check(windows >= 2, "the records do not fill two windows")
     status, said, sound = experiment.analyze()
     check(status == 0, f"status {status} without damage: {said}")

@@ -267,7 +267,7 @@ def shape_attacks(base):
     yield "odd names", lambda: [(raw / name).mkdir() for name in
                                 ("a\nb.1.1", "\x1b[2J.1.1", "x.1", "...", "h..1", "..1.1", "-", "x" * 255)]
     yield "odd logs", lambda: [(process[0] / name).write_bytes(b"x" * 5000) for name in
-                               ("events.4294967295", "events.-1", "events.99999999999", "events.", "events.0.tail.tail",
+                               ("events.4294967295", "events.-1", "events.99999999999", "events.", "events.0.tail.tail", "events.0.packed.packed",
                                 "maps.4294967295", "events.\n")]
 
     def swapped(name):
@@ -275,7 +275,7 @@ def shape_attacks(base):
             os.rename(process[0] / name, raw / "kept")
             os.rename(process[1] / name, process[0] / name)
             os.rename(raw / "kept", process[1] / name)
-    for name in ("process", "events.0", "maps.0"):
+    for name in ("process", "events.0.packed", "events.0.tail", "maps.0"):
         yield f"swapped {name}", lambda name=name: swapped(name)
     yield "twice", lambda: shutil.copytree(process[0], raw / "twice.1.1")
     yield "nothing", lambda: [clear(entry) for entry in base.iterdir()]

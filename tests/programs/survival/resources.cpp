@@ -45,7 +45,7 @@ void small_files() {
 }
 
 void small_files_later() {
-  limit(RLIMIT_FSIZE, 1 << 20);
+  limit(RLIMIT_FSIZE, 1 << 16);
   compute_much();
 }
 
@@ -146,7 +146,7 @@ void remove_folder() {
 const Case kResources[] = {
     {"first_files_of_8k", small_files<8192>},
     {"first_files_of_256k", small_files<1 << 18>},
-    {"files_of_1m", small_files_later},
+    {"files_of_64k", small_files_later},
     {"first_few_descriptors", few_descriptors},
     {"few_descriptors", few_descriptors_later},
     {"little_memory", little_memory},

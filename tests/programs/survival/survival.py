@@ -216,7 +216,7 @@ THREADS = [
 RESOURCES = [
     Case("first_files_of_8k", recorded=False),
     Case("first_files_of_256k", recorded=False),
-    Case("files_of_1m", losses=("dropped_records",)),
+    Case("files_of_64k", losses=("dropped_records",)),
     Case("first_few_descriptors", recorded=False),
     Case("few_descriptors", losses=("dropped_records",)),
     Case("little_memory"),

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "fixture.h"
+#include "trace/raw/packed.h"
 
 namespace culprit::assemble::test {
 namespace {
@@ -70,20 +71,36 @@ TEST_F(EstimateTest, SortsRecordsByWhatMakesThem) {
 
 TEST_F(EstimateTest, WhatWasOnlyCountedIsLikeWhatWasKept) {
   constexpr uint64_t kFilled = 40;
+  double on_disk = 1;
+  process()->rank(0, 1).ended(1'000'000'000);
+  const std::filesystem::path log = folder_ / "raw" / "node1.1.a" / "events.0";
   {
-    auto p = process();
-    p->rank(0, 1).ended(1'000'000'000);
-    RawThread& thread = p->thread(0);
-    for (uint64_t i = 0; i < 4 * trace::kRawWindow / 32; ++i) {
-      thread.put(RawKind::func_enter, 10 + i, 0, 0, {1, 2});
+    std::ofstream file(log.string() + trace::kRawPackedSuffix, std::ios::binary);
+    const auto packer = std::make_unique<trace::RawPacker>();
+    std::string window;
+    for (uint64_t i = 0; i < trace::kRawWindow / 32; ++i) {
+      const trace::RawHeader header{kTicksAtZero + 10 + i, 0, 0, 2, RawKind::func_enter};
+      window.append(reinterpret_cast<const char*>(&header), sizeof header).append(16, '\1');
     }
+    for (uint64_t number = 0; number < 4; ++number) {
+      for (size_t begin = 0; begin < window.size();) {
+        begin = packer->pack({window.data(), window.size(), trace::kRawWindow, number,
+                              trace::raw_block_seed(kTicksAtZero, 0)},
+                             begin);
+        file.write(packer->block().data(), static_cast<std::streamsize>(packer->block().size()));
+      }
+    }
+    on_disk = static_cast<double>(file.tellp()) / (4 * trace::kRawWindow);
   }
   {
-    std::ofstream tail(folder_ / "raw" / "node1.1.a" / "events.0.tail", std::ios::binary);
+    std::ofstream tail(log.string() + ".tail", std::ios::binary);
     std::string window(trace::kRawWindow, '\0');
-    const trace::RawHeader last{1'000'000, 0, 0, 2, RawKind::func_enter};
+    const trace::RawHeader last{kTicksAtZero + 1'000'000, 0, 0, 2, RawKind::func_enter};
     memcpy(window.data(), &last, sizeof last);
-    const trace::RawTail counted{kFilled, 0, {}};
+    const size_t words = 32 / sizeof(uint64_t);
+    const uint64_t seal = trace::raw_seal(trace::raw_sum(window.data(), words),
+                                          trace::raw_seed(kTicksAtZero, 0, kFilled), words);
+    const trace::RawTail counted{kFilled, seal, {}, 0};
     tail << window;
     tail.write(reinterpret_cast<const char*>(&counted), sizeof counted);
   }
@@ -91,9 +108,9 @@ TEST_F(EstimateTest, WhatWasOnlyCountedIsLikeWhatWasKept) {
   EXPECT_FALSE(found.all_kept);
   const EstimateRow* functions = row(found, "instrumented functions");
   ASSERT_NE(functions, nullptr);
-  // But for the ends of windows.
   const auto recorded = static_cast<double>(kFilled * trace::kRawWindow + 32);
-  EXPECT_NEAR(functions->bytes, recorded, recorded * 1e-3);
+  EXPECT_NEAR(functions->records, recorded / 32, 1);
+  EXPECT_NEAR(functions->bytes, recorded * on_disk, recorded * on_disk * 1e-3);
   EXPECT_EQ(functions->left_out, "functions");
 }
 

@@ -6,10 +6,12 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
 #include "trace/raw/bursts.h"
+#include "trace/raw/packed.h"
 
 namespace culprit::tests {
 
@@ -24,9 +26,35 @@ std::vector<char> read_bytes(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The log of a thread: the events file and what its tail adds to it.
+/// The windows of a log; a window that was not appended in full does not count.
+std::vector<char> read_windows(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return {};
+  std::vector<char> packed = read_bytes(file), bytes;
+  const size_t end = packed.size();
+  packed.resize(end + trace::kRawUnpackSlack);
+  const auto model = std::make_unique<trace::RawModel>();
+  size_t windows = 0;
+  for (size_t at = 0; at + sizeof(trace::RawBlock) <= end;) {
+    trace::RawBlock block;
+    memcpy(&block, packed.data() + at, sizeof block);
+    at += sizeof block;
+    if (block.magic != trace::kRawBlockMagic || at + block.packed > end) break;
+    const size_t from = bytes.size();
+    bytes.resize(from + block.records);
+    if (!trace::raw_unpack(*model, {packed.data() + at, block.packed},
+                           {bytes.data() + from, block.records})) {
+      throw std::runtime_error("damaged block in " + file.string());
+    }
+    if (block.is_last != 0) windows = bytes.size();
+    at += trace::raw_whole_words(block.packed);
+  }
+  bytes.resize(windows);
+  return bytes;
+}
+
+/// The log of a thread: its windows and what its tail adds to them.
 std::vector<char> read_log(const std::filesystem::path& file) {
-  std::vector<char> bytes = read_bytes(file);
+  std::vector<char> bytes = read_windows(file.string() + trace::kRawPackedSuffix);
   const std::filesystem::path tail_file = file.string() + ".tail";
   if (!std::filesystem::exists(tail_file)) return bytes;
   const std::vector<char> tail = read_bytes(tail_file);
@@ -125,7 +153,6 @@ RawRun read_run(const std::filesystem::path& folder) {
   check(run.process.magic == trace::kRawMagic, "magic", folder, 0);
   for (unsigned n = 0; n < run.process.thread_count; ++n) {
     const std::filesystem::path file = folder / ("events." + std::to_string(n));
-    if (!std::filesystem::exists(file)) continue;  // the loading thread's, if it never recorded
     RawThread thread = read_thread(file);
     if (!thread.records.empty()) run.threads[n] = std::move(thread);
   }
