@@ -388,22 +388,22 @@ void expect_same(const World& world, const Answer& answer, Followed followed, si
 
 TEST(Propagation, IsThatOfOneWalkOverAllWaits) {
   size_t together = 0, circles = 0, late = 0;
-  for (uint32_t seed = 0; seed < 150; ++seed) {
+  for (uint32_t seed = 0; seed < 80; ++seed) {
     Maker maker(seed);
     const auto locations = static_cast<size_t>(2 + maker.below(9));
     const World world = maker.make(locations, static_cast<size_t>(1 + maker.below(60)));
     for (const Followed followed : {Followed::waiting, Followed::polling}) {
       const Answer answer = Central(world, followed).walk();
-      for (const size_t ranks : {1u, 2u, 5u}) {
+      for (const size_t ranks : {1u, 3u}) {
         expect_same(world, answer, followed, ranks);
         ASSERT_FALSE(HasFailure()) << "seed " << seed << " on " << ranks << " ranks";
       }
       together += answer.together, circles += answer.circles, late += answer.late;
     }
   }
-  EXPECT_GT(together, 3000u);
-  EXPECT_GT(circles, 300u);
-  EXPECT_GT(late, 3000u);
+  EXPECT_GT(together, 1000u);
+  EXPECT_GT(circles, 100u);
+  EXPECT_GT(late, 1000u);
 }
 
 /// Each wait is due to the one before it, on the other rank.
