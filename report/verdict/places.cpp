@@ -54,6 +54,9 @@ std::string name_of(const blame::Cause& cause, const PageNames& names) {
   const blame::FoundCallPath* path = names.find(cause.example);
   if (path == nullptr) return names.code(cause.example);
   if (const trace::PseudoRegion* pseudo = trace::pseudo_region(path->region)) {
+    if (pseudo->kind == trace::Pseudo::between) {
+      return fmt::format("code between {}", trace::rest_of_family(path->region));
+    }
     if (!path->parent.valid()) {
       return std::string(pseudo->words.empty() ? path->region : pseudo->words);
     }

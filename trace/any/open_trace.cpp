@@ -21,6 +21,8 @@
 #include "trace/nsight/nsight.h"
 #include "trace/otf2/anchor.h"
 #include "trace/otf2/reader.h"
+#include "trace/paraver/header.h"
+#include "trace/paraver/paraver.h"
 #include "trace/rocpd/rocpd.h"
 
 namespace culprit::trace {
@@ -28,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Format : uint8_t { otf2, json, sqlite, nsight_report };
+enum class Format : uint8_t { otf2, json, sqlite, nsight_report, paraver };
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -44,6 +46,7 @@ Format format_of(const fs::path& file) {
   std::string_view text(head.data(), packed->read(head.data(), head.size()));
   constexpr std::string_view kDatabase("SQLite format 3\0", 16);
   if (text.starts_with(kDatabase)) return Format::sqlite;
+  if (text.starts_with(kParaverMark)) return Format::paraver;
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -118,6 +121,7 @@ std::vector<fs::path> find_traces(const fs::path& folder) {
   const std::vector<std::string> names = GuardedPath(folder).list();
   auto found = named(folder, names, {".pt.trace.json", ".pt.trace.json.gz"});
   if (found.empty()) found = named(folder, names, {".sqlite", ".db"});
+  if (found.empty()) found = named(folder, names, {".prv", ".prv.gz"});
   if (found.empty()) found = named(folder, names, {".json", ".json.gz"});
   return found;
 }
@@ -140,9 +144,13 @@ Result<std::unique_ptr<Source>> open_traces(const std::vector<fs::path>& files, 
     case Format::nsight_report:
       return report_refused(files[0]);
     case Format::otf2:
+    case Format::paraver:
       break;
   }
-  if (files.size() > 1) return Error{"an archive is analyzed by itself: give one at a time"};
+  if (files.size() > 1) {
+    return Error{"such a trace holds all ranks and is analyzed by itself: give one at a time"};
+  }
+  if (formats[0] == Format::paraver) return open_paraver(files[0], threads, losses, notes);
   return open_otf2(files[0], losses);
 }
 

@@ -5,8 +5,15 @@
 // put right without a word.
 #include "trace/imported/lanes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
+
+#include "trace/pseudo_regions.h"
 
 namespace culprit::trace {
 namespace {
@@ -18,8 +25,25 @@ constexpr int64_t kUncertain = 1000;
 /// and that in the range that the user named.
 int depth_of(const Region& region) {
   if (region.role == RegionRole::iteration) return 0;
-  if (region.role == RegionRole::code) return 1;
+  if (region.role == RegionRole::code || region.role == RegionRole::parallel) return 1;
   return region.paradigm == Paradigm::compiler ? 2 : 3;
+}
+
+/// What is shorter need not have a name, and distinct names need memory.
+constexpr int64_t kLeastGap = 10'000;
+constexpr size_t kMostGaps = 20'000;
+
+/// "load_batch (train.py:12)"
+std::string name_and_place(const Region& region) {
+  const std::string_view file = std::string_view(region.file).substr(region.file.rfind('/') + 1);
+  if (file.empty()) return region.name;
+  return fmt::format("{} ({}:{})", region.name, file, region.line);
+}
+
+Region gap_between(const Region& first, const Region& second) {
+  std::string name =
+      fmt::format("{}{} and {})", pseudo::between, name_and_place(first), name_and_place(second));
+  return {std::move(name), RegionRole::function, Paradigm::compiler, {}, 0};
 }
 
 template <class Span>
@@ -53,6 +77,32 @@ void make_nested(std::vector<ImportedCall>& calls, const std::vector<Region>& re
     open.push_back(call.end);
   }
   losses.add(LossKind::regions_never_left, cut);
+}
+
+void name_gaps(std::vector<ImportedCall>& calls, std::vector<Region>& regions) {
+  std::map<std::pair<RegionId, RegionId>, RegionId> named;
+  std::vector<ImportedCall> gaps;
+  const ImportedCall* before = nullptr;
+  for (const ImportedCall& call : calls) {
+    if (before != nullptr && call.begin < before->end) continue;
+    if (before != nullptr && call.begin - before->end >= kLeastGap) {
+      const std::pair between(before->region, call.region);
+      auto known = named.find(between);
+      if (known == named.end() && named.size() < kMostGaps) {
+        known = named.emplace(between, RegionId(regions.size())).first;
+        regions.push_back(
+            gap_between(regions[between.first.index()], regions[between.second.index()]));
+      }
+      if (known != named.end()) gaps.push_back({{before->end, call.begin}, known->second, 0});
+    }
+    before = &call;
+  }
+  const auto middle = static_cast<ptrdiff_t>(calls.size());
+  calls.insert(calls.end(), gaps.begin(), gaps.end());
+  // Outside of all others: where a call begins when a gap does, that call takes no time.
+  std::inplace_merge(
+      calls.begin(), calls.begin() + middle, calls.end(),
+      [](const ImportedCall& a, const ImportedCall& b) { return a.begin < b.begin; });
 }
 
 std::vector<std::vector<ImportedOperation>> lanes_of(std::vector<ImportedOperation> operations,

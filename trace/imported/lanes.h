@@ -18,6 +18,10 @@ namespace culprit::trace {
 void make_nested(std::vector<ImportedCall>& calls, const std::vector<Region>& regions,
                  Losses& losses);
 
+/// Time between two calls that lie in no other becomes a call of its own, named by the two: that is
+/// all that is known of it. `calls` are nested; `regions` gets those of the new ones.
+void name_gaps(std::vector<ImportedCall>& calls, std::vector<Region>& regions);
+
 /// Operations of one queue in order, on lanes none of which overlap.
 std::vector<std::vector<ImportedOperation>> lanes_of(std::vector<ImportedOperation> operations,
                                                      Losses& losses);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/losses.h"
+#include "trace/collective_op.h"
 #include "trace/definitions.h"
 #include "trace/device.h"
 
@@ -66,9 +67,42 @@ struct ImportedSync {
   QueueKey recorded_on;
 };
 
+/// What a call of MPI or OpenMP does besides taking time. `call` is the number of the call, which
+/// is unique on its thread and at least 1.
+struct ImportedAct {
+  enum class What : uint8_t {
+    // As the call begins
+    send,
+    isend,
+    irecv_request,
+    fork,
+    team_begin,
+    // As it ends
+    isend_complete,
+    recv,
+    irecv,
+    collective,
+    team_end,
+    join,
+  };
+  uint64_t call = 0;
+  What what = What::send;
+  CollectiveOp op = CollectiveOp::other;  ///< of a collective
+  bool is_root = false;
+  uint32_t comm = 0;   ///< position among those of the job
+  uint32_t peer = 0;   ///< of a message: rank in it
+  int32_t tag = 0;     ///< likewise
+  uint64_t bytes = 0;  ///< of a collective: sent
+  uint64_t received = 0;
+  uint64_t number = 0;  ///< of a request; of a parallel region
+
+  bool is_at_end() const { return what >= What::isend_complete; }
+};
+
 struct ImportedThread {
   std::string name;
   std::vector<ImportedCall> calls;
+  std::vector<ImportedAct> acts;  ///< in any order; those of one call in their order
 };
 
 struct ImportedProcess {
@@ -83,6 +117,13 @@ struct ImportedProcess {
   std::vector<ImportedSync> syncs;
   std::vector<Region> regions;  ///< of this process alone
   Losses losses;
+};
+
+/// A communicator of a job.
+struct ImportedComm {
+  std::string name;
+  CommKind kind = CommKind::mpi;
+  std::vector<uint32_t> members;  ///< by rank in it: positions among the processes of the job
 };
 
 /// Regions of a process that is read, each once. MT: externally synchronised.

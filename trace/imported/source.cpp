@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -31,10 +32,51 @@ struct Player {
   std::vector<RegionId> regions;  ///< of the trace, by the process's own
 };
 
+std::span<const ImportedAct> acts_of(const ImportedThread& thread, uint64_t call) {
+  if (call == 0 || thread.acts.empty()) return {};
+  const auto first = std::partition_point(thread.acts.begin(), thread.acts.end(),
+                                          [&](const ImportedAct& act) { return act.call < call; });
+  auto last = first;
+  while (last != thread.acts.end() && last->call == call) ++last;
+  return {first, last};
+}
+
+void play_act(Time time, const ImportedAct& act, EventSink& sink) {
+  using enum ImportedAct::What;
+  const MpiMessage message{CommId(act.comm), act.peer, act.tag, act.bytes};
+  const RequestId request{act.number};
+  MpiCollective done{act.op, CommId(act.comm), {}, act.bytes, act.received};
+  done.is_root = act.is_root;
+  switch (act.what) {
+    case send:
+      return sink.mpi_send(time, message);
+    case isend:
+      return sink.mpi_isend(time, message, request);
+    case irecv_request:
+      return sink.mpi_irecv_request(time, request);
+    case fork:
+      return sink.thread_fork(time, act.peer, RegionInstance{act.number});
+    case team_begin:
+      return sink.thread_team_begin(time, RegionInstance{act.number});
+    case isend_complete:
+      return sink.mpi_isend_complete(time, request);
+    case recv:
+      return sink.mpi_recv(time, message);
+    case irecv:
+      return sink.mpi_irecv(time, message, request);
+    case collective:
+      return sink.mpi_collective(time, done);
+    case team_end:
+      return sink.thread_team_end(time);
+    case join:
+      return sink.thread_join(time);
+  }
+}
+
 struct Part {
   size_t player = 0;
-  const std::vector<ImportedCall>* calls = nullptr;  ///< of a thread
-  const ImportedQueue* queue = nullptr;              ///< or a lane of a queue
+  const ImportedThread* thread = nullptr;
+  const ImportedQueue* queue = nullptr;  ///< or a lane of a queue
   size_t lane = 0;
 };
 
@@ -57,8 +99,8 @@ class ImportedSource final : public Source {
 
   Result<void> read(LocationId location, EventSink& sink, Losses&) const override {
     const Part& part = parts_[location.index()];
-    if (part.calls != nullptr) {
-      play_calls(players_[part.player], *part.calls, sink);
+    if (part.thread != nullptr) {
+      play_calls(players_[part.player], *part.thread, sink);
     } else {
       play_operations(players_[part.player], *part.queue, part.lane, sink);
     }
@@ -68,25 +110,36 @@ class ImportedSource final : public Source {
  private:
   Time at(int64_t ns) const { return Time::from_nanos(ns - origin_); }
 
-  void play_calls(const Player& player, const std::vector<ImportedCall>& calls,
-                  EventSink& sink) const {
-    std::vector<const ImportedCall*> open;
+  void play_calls(const Player& player, const ImportedThread& thread, EventSink& sink) const {
+    struct Open {
+      const ImportedCall* call;
+      std::span<const ImportedAct> at_end;
+    };
+    std::vector<Open> open;
     const auto leave_until = [&](int64_t time) {
-      while (!open.empty() && open.back()->end <= time) {
-        sink.leave(at(open.back()->end), player.regions[open.back()->region.index()]);
+      while (!open.empty() && open.back().call->end <= time) {
+        const ImportedCall& call = *open.back().call;
+        for (const ImportedAct& act : open.back().at_end) play_act(at(call.end), act, sink);
+        sink.leave(at(call.end), player.regions[call.region.index()]);
         open.pop_back();
       }
     };
-    for (const ImportedCall& call : calls) {
+    for (const ImportedCall& call : thread.calls) {
       leave_until(call.begin);
       const RegionId region = player.regions[call.region.index()];
       sink.enter(at(call.begin), region);
+      std::span<const ImportedAct> acts;
       if (definitions_.regions[region.index()].role == RegionRole::iteration) {
         sink.iteration(at(call.begin), static_cast<int64_t>(call.number));
       } else {
         player.acts->play(call, at(call.begin), sink);
+        acts = acts_of(thread, call.number);
       }
-      open.push_back(&call);
+      while (!acts.empty() && !acts.front().is_at_end()) {
+        play_act(at(call.begin), acts.front(), sink);
+        acts = acts.subspan(1);
+      }
+      open.push_back({&call, acts});
     }
     leave_until(std::numeric_limits<int64_t>::max());
   }
@@ -124,6 +177,15 @@ void drop_absurd(std::vector<Span>& spans, Losses& losses) {
   losses.add(LossKind::times_absurd, before - spans.size());
 }
 
+/// A thread that only joins teams of others has nothing to do between them.
+bool is_in_pool(const ImportedThread& thread) {
+  const auto any = [&](ImportedAct::What what) {
+    return std::any_of(thread.acts.begin(), thread.acts.end(),
+                       [&](const ImportedAct& act) { return act.what == what; });
+  };
+  return any(ImportedAct::What::team_begin) && !any(ImportedAct::What::fork);
+}
+
 Player prepare(ImportedProcess process) {
   Player player;
   player.process = std::move(process);
@@ -131,6 +193,11 @@ Player prepare(ImportedProcess process) {
   for (auto& [key, thread] : told.threads) {
     drop_absurd(thread.calls, told.losses);
     make_nested(thread.calls, told.regions, told.losses);
+    std::stable_sort(thread.acts.begin(), thread.acts.end(),
+                     [](const ImportedAct& a, const ImportedAct& b) {
+                       return std::pair(a.call, a.is_at_end()) < std::pair(b.call, b.is_at_end());
+                     });
+    if (!is_in_pool(thread)) name_gaps(thread.calls, told.regions);
   }
   std::erase_if(told.threads, [](const auto& thread) { return thread.second.calls.empty(); });
   for (auto& [key, operations] : told.queues) {
@@ -234,8 +301,9 @@ class Describer {
 
   void add_thread(ProcessId process, size_t player, std::string name,
                   const ImportedThread& thread) {
-    add_location(process, std::move(name), LocationKind::cpu_thread, 2 * thread.calls.size());
-    parts_.push_back({player, &thread.calls, nullptr, 0});
+    add_location(process, std::move(name), LocationKind::cpu_thread,
+                 2 * thread.calls.size() + thread.acts.size());
+    parts_.push_back({player, &thread, nullptr, 0});
   }
 
   void add_queue(ProcessId process, size_t player, const ImportedProcess& told, uint32_t number,
@@ -281,7 +349,8 @@ int64_t first_moment(const std::vector<Player>& players) {
 
 Result<std::unique_ptr<Source>> make_source(std::vector<ImportedProcess> processes,
                                             std::string creator, unsigned threads, Losses& losses,
-                                            std::vector<std::string>& notes) {
+                                            std::vector<std::string>& notes,
+                                            std::vector<ImportedComm> comms) {
   if (auto ordered = put_in_order(processes); !ordered) return ordered.error();
   std::vector<Player> players(processes.size());
   parallel_for(processes.size(), threads,
@@ -303,6 +372,12 @@ Result<std::unique_ptr<Source>> make_source(std::vector<ImportedProcess> process
     }
   }
   if (parts.empty()) return Error{"there is no call and no operation of a device in it"};
+  for (ImportedComm& comm : comms) {
+    Comm& described = definitions.comms.emplace_back();
+    described.name = std::move(comm.name);
+    described.kind = comm.kind;
+    for (uint32_t member : comm.members) described.members.push_back(ProcessId(member));
+  }
   make_names_valid(definitions);
   const int64_t origin = first_moment(players);
   return std::unique_ptr<Source>(std::make_unique<ImportedSource>(

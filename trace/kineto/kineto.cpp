@@ -196,18 +196,27 @@ std::string_view operation_of(std::string_view collective) {
   return collective;
 }
 
+/// "ranks 0 and 1" of "[0, 1]".
+std::string ranks_in_words(std::string_view ranks) {
+  if (ranks.starts_with('[')) ranks.remove_prefix(1);
+  if (ranks.ends_with(']')) ranks.remove_suffix(1);
+  if (ranks.empty()) return {};
+  const size_t last = ranks.rfind(", ");
+  if (last == ranks.npos) return fmt::format("rank {}", ranks);
+  if (ranks.find("...") != ranks.npos) return fmt::format("ranks {}", ranks);
+  return fmt::format("ranks {} and {}", ranks.substr(0, last), ranks.substr(last + 2));
+}
+
 /// A kernel that communicates is one of its group: those of other groups wait for others. "tp,
-/// ranks 0, 1" of PyTorch's description and "[0, 1]"; "group 3" of a group that has no description.
+/// ranks 0 and 1" of PyTorch's description; "group 3" of a group that has no description.
 std::string kernel_name(const KinetoEvent& event) {
   if (event.group.empty() && event.group_ranks.empty()) return event.name;
   const bool described = !event.group_meaning.empty() && event.group_meaning != "undefined";
   std::string group = described ? event.group_meaning : "group " + event.group;
-  std::string_view ranks = event.group_ranks;
-  if (ranks.starts_with('[')) ranks.remove_prefix(1);
-  if (ranks.ends_with(']')) ranks.remove_suffix(1);
+  const std::string ranks = ranks_in_words(event.group_ranks);
   // Of many ranks only some are listed, which several groups may have in common.
   if (described && ranks.find("...") != ranks.npos) group += fmt::format(", group {}", event.group);
-  if (!ranks.empty()) group += fmt::format(", ranks {}", ranks);
+  if (!ranks.empty()) group += ", " + ranks;
   return fmt::format("{} ({} of {})", event.name.substr(0, event.name.find('(')),
                      operation_of(event.collective), group);
 }

@@ -127,7 +127,7 @@ TEST(Kineto, KernelsThatCommunicateAreOfTheirGroup) {
   };
   EXPECT_EQ(name(R"("Collective name": "_allgather_base", "Process Group Name": "3", )"
                  R"("Process Group Description": "tp", "Process Group Ranks": "[0, 1]")"),
-            "50000 enter ncclDevKernel_Generic (AllGather of tp, ranks 0, 1)");
+            "50000 enter ncclDevKernel_Generic (AllGather of tp, ranks 0 and 1)");
   EXPECT_EQ(name(R"("Collective name": "allreduce", "Process Group Name": "3", )"
                  R"("Process Group Ranks": "[0, 1, ..., 9]")"),
             "50000 enter ncclDevKernel_Generic (AllReduce of group 3, ranks 0, 1, ..., 9)");

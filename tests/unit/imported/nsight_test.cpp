@@ -42,12 +42,15 @@ TEST(Nsight, CallsKernelsAndWaits) {
   const Folder folder;
   Opened opened = open({make_database(folder, {kStrings, kCalls, kKernels, kSyncs, kSystem})});
   ASSERT_EQ(opened.error, "");
-  EXPECT_EQ(opened.lines("master thread"),
-            (Lines{"0 enter cudaLaunchKernel", "0 device_launch 1 0 0",
-                   "2000 leave cudaLaunchKernel", "20000 enter cudaStreamSynchronize",
-                   "20000 device_wait 1 0 0 -1", "39000 leave cudaStreamSynchronize",
-                   "40000 enter poll", "43000 leave poll", "48000 enter cudaDeviceSynchronize",
-                   "48000 device_wait 2 4294967295 0 -1", "49000 leave cudaDeviceSynchronize"}));
+  EXPECT_EQ(
+      opened.lines("master thread"),
+      (Lines{"0 enter cudaLaunchKernel", "0 device_launch 1 0 0", "2000 leave cudaLaunchKernel",
+             "2000 enter (between cudaLaunchKernel and cudaStreamSynchronize)",
+             "20000 leave (between cudaLaunchKernel and cudaStreamSynchronize)",
+             "20000 enter cudaStreamSynchronize", "20000 device_wait 1 0 0 -1",
+             "39000 leave cudaStreamSynchronize", "40000 enter poll", "43000 leave poll",
+             "48000 enter cudaDeviceSynchronize", "48000 device_wait 2 4294967295 0 -1",
+             "49000 leave cudaDeviceSynchronize"}));
   EXPECT_EQ(opened.lines("stream 7 of device 0"),
             (Lines{"8000 enter gemm", "8000 device_operation 1 0 0 0 0 -1 0", "38000 leave gemm"}));
   EXPECT_EQ(opened.source->definitions().locations.size(), 2u);  // the tool's thread is none
