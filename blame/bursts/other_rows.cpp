@@ -30,6 +30,7 @@ class Joining {
         joined_, run_.parts.profile, run_.parts.whole);
     join_list(joined_.critical_callpaths, run_.parts.profile.critical_callpaths,
               run_.parts.whole.critical_callpaths);
+    join_list(joined_.arrivals, run_.parts.profile.arrivals, run_.parts.whole.arrivals);
     join_list(joined_.refills, run_.parts.profile.refills, run_.parts.whole.refills);
     join_list(joined_.message_use, run_.parts.profile.message_use, run_.parts.whole.message_use);
   }

@@ -127,7 +127,7 @@ class Delays {
   std::optional<Intervals> intervals_;       // of this rank's waiters
   /// By part of the waiters, by LocationId of the cause.
   std::vector<std::vector<Column<Ended>>> caused_;
-  std::array<PatternSums, 3> lost_{};  // by Unattributed
+  std::array<PatternSums, Words<Unattributed>::kSpelled.size()> lost_{};  // by Unattributed
   DelayAnalysis result_;
 };
 
@@ -465,6 +465,7 @@ void Delays::sum_costs() {
     costs[id.index()] = sum_delay_costs(run_, graph_, result_, id);
   });
   PatternSums& unexplained = lost_[static_cast<size_t>(Unattributed::unexplained)];
+  PatternSums& unknown = lost_[static_cast<size_t>(Unattributed::unknown_wait)];
   constexpr auto kStartSkew = static_cast<size_t>(replay::pattern("run.start_skew"));
   double& launch = lost_[static_cast<size_t>(Unattributed::launch)][kStartSkew];
   for (const LocationCosts& of_one : costs) {
@@ -473,15 +474,18 @@ void Delays::sum_costs() {
                                   of_one.polling.end());
     result_.unexplained_waits += of_one.unexplained_waits;
     launch += of_one.launch_s;
-    for (size_t p = 0; p < unexplained.size(); ++p) unexplained[p] += of_one.unexplained_s[p];
+    for (size_t p = 0; p < unexplained.size(); ++p) {
+      unexplained[p] += of_one.unexplained_s[p];
+      unknown[p] += of_one.unknown_wait_s[p];
+    }
   }
-  for (const Unattributed reason :
-       {Unattributed::unexplained, Unattributed::circular, Unattributed::launch}) {
-    const PatternSums& own = lost_[static_cast<size_t>(reason)];
+  for (size_t reason = 0; reason < lost_.size(); ++reason) {
+    const PatternSums& own = lost_[reason];
     std::vector<double> all(own.begin(), own.end());
     replay::add_up(*run_.ranks, all);
     for (size_t p = 0; p < all.size(); ++p) {
-      if (all[p] > 0) result_.unattributed.push_back({replay::Pattern(p), reason, all[p]});
+      if (all[p] <= 0) continue;
+      result_.unattributed.push_back({replay::Pattern(p), Unattributed(reason), all[p]});
     }
   }
 }

@@ -56,6 +56,10 @@ class DelayCosts {
   void add(CallPathId path, Pattern pattern, const Amounts& seconds);
   void add_steps(const SharedExcess& shared, Pattern pattern, const Amounts& factors);
   void add_shared();
+  bool is_unknown(CallPathId path) const {
+    const std::vector<CallPathId>& unknown = graph_.unknown_waits[late_.index()];
+    return std::binary_search(unknown.begin(), unknown.end(), path);
+  }
   void add_stretch(Time begin, Time end, CallPathId path);
   void drop_rounding();
 
@@ -66,6 +70,7 @@ class DelayCosts {
   FlatMap row_of_;  // by call path and pattern
   std::vector<DelayCost> rows_;
   double launch_s_ = 0;
+  PatternSums unknown_wait_s_{};
   FlatMap polling_row_of_;  // by call path
   std::vector<PollingCost> polling_;
   Column<Step> steps_;
@@ -113,6 +118,7 @@ LocationCosts DelayCosts::sum() {
   found.rows = std::move(rows_);
   found.polling = std::move(polling_);
   found.launch_s = launch_s_;
+  found.unknown_wait_s = unknown_wait_s_;
   return found;
 }
 
@@ -125,6 +131,10 @@ void DelayCosts::add(CallPathId path, Pattern pattern, const Amounts& seconds) {
   if (seconds.short_term == 0 && seconds.long_term == 0) return;
   if (path == run_.not_started && pattern == replay::pattern("run.start_skew")) {
     launch_s_ += seconds.short_term + seconds.long_term;
+    return;
+  }
+  if (is_unknown(path)) {
+    unknown_wait_s_[static_cast<size_t>(pattern)] += seconds.short_term + seconds.long_term;
     return;
   }
   const uint64_t key = uint64_t{path.index()} << 8 | static_cast<uint8_t>(pattern);

@@ -17,6 +17,7 @@ struct LocationCosts {
   std::vector<PollingCost> polling;  ///< first come
   PatternSums unexplained_s{};       ///< what nobody is charged with; polling under its own
   double launch_s = 0;               ///< likewise, of run.start_skew
+  PatternSums unknown_wait_s{};      ///< likewise, of waiting for devices, for what is not known
   uint64_t unexplained_waits = 0;    ///< by more than clocks may err
 };
 

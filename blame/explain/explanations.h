@@ -25,6 +25,8 @@ void explain_idle_threads(const Explained& given, Findings& found);
 void explain_locks(const Explained& given, Findings& found);
 /// Messages that carry little information, and sweeps that turned, by corner (message_use.cpp).
 void explain_messages(const Explained& given, Findings& found);
+/// Who comes last to collective operations (arrivals.cpp).
+void explain_arrivals(const Explained& given, Findings& found);
 /// Classes of allocated time, and unexplained time (audit/audit.cpp).
 void explain_audit(const Explained& given, Findings& found);
 /// The locations that waited for the costliest delays.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "blame/explain/explanations.h"
+#include "blame/explain/gather_rows.h"
 #include "replay/match/sweeps/grid_steps.h"
 #include "replay/ranks/exchange.h"
 
@@ -64,24 +65,6 @@ bool is_late_message(replay::Pattern found) {
          found == replay::pattern("mpi.direction_change") ||
          found == replay::pattern("mpi.pipeline_refill") ||
          found == replay::pattern("mpi.late_receiver");
-}
-
-/// Joins all ranks' rows on the first, in the order of their keys; other ranks get none.
-template <class Row>
-std::vector<Row> gather_rows(replay::Transport& ranks, std::vector<Row> own) {
-  if (!ranks.alone()) {
-    replay::Packer packer;
-    packer.put_list(std::span<const Row>(own));
-    own.clear();
-    for (const replay::Parcel& parcel : replay::gather(ranks, packer.take())) {
-      if (parcel.empty()) continue;
-      replay::Unpacker(parcel).get_list<Row>([&](const Row& row) { own.push_back(row); });
-    }
-  }
-  if (ranks.rank() != 0) return {};
-  std::stable_sort(own.begin(), own.end(),
-                   [](const Row& a, const Row& b) { return a.key() < b.key(); });
-  return own;
 }
 
 void add_message_use(const replay::Run& run, std::vector<UseSum> own, Findings& found) {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/flat_map.h"
+#include "replay/detect/arrivals.h"
 #include "replay/detect/detection.h"
 #include "replay/detect/near_ties.h"
 #include "replay/detect/progress/collective_helpers.h"
@@ -38,7 +39,10 @@ class WaitFinder final : public OperationVisitor {
  public:
   WaitFinder(const Run& run, const CollectiveShapes& shapes, Detection& out, Outbox& box)
       : run_(run), shapes_(shapes), out_(out), box_(box), helpers_(run, shapes, out, box) {}
-  ~WaitFinder() override { out_.add(helpers_.evidence()); }
+  ~WaitFinder() override {
+    out_.add(helpers_.evidence());
+    out_.add(arrivals_.take());
+  }
   WaitFinder(const WaitFinder&) = delete;
   WaitFinder& operator=(const WaitFinder&) = delete;
 
@@ -71,6 +75,7 @@ class WaitFinder final : public OperationVisitor {
   Outbox& box_;
   std::vector<const Part*> late_, latest_;  ///< of those whom all wait for
   CollectiveHelpers helpers_;
+  Arrivals arrivals_;
   std::vector<const Part*> latest_first_[3];  ///< by side, where data flows sparsely
   FlatMap place_of_;                          ///< of a process among the parts
   std::vector<LocationId> last_members_;      ///< by rank, of the operation visited last, ...
@@ -132,6 +137,7 @@ void WaitFinder::visit_all(const Operation& operation) {
   const Part& last = operation.parts[operation.last];
   const Pattern found = everybody_waits(operation.kind);
   bool waited = false;
+  if (!operation.kind.starts_world) arrivals_.add(run_, operation.parts, operation.last);
   late_.clear();
   for (const Part& part : operation.parts) late_.push_back(&part);
   find_latest(late_, &last, [](const Part& part) { return part.posted.enter; }, latest_);

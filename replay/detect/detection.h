@@ -45,6 +45,7 @@ class LocationWaits {
   Column<Handover> handovers;
   Column<DeviceGap> device_gaps;
   Column<DeviceCallWait> device_waits;
+  std::vector<CallPathId> unknown_waits;
   Column<ProgressGate> progress_gates;
   uint64_t clock_violations = 0;  ///< the cause acted only after the wait's call was over
 };
@@ -121,12 +122,19 @@ class Detection {
     evidence.add(some);
   }
 
+  /// MT: safe. The order of rows means nothing.
+  void add(std::vector<ArrivalTally> rows) {
+    const std::lock_guard lock(mutex_);
+    arrivals.insert(arrivals.end(), rows.begin(), rows.end());
+  }
+
   std::vector<LocationWaits> by_location;    ///< those of other ranks' stay empty
   std::unique_ptr<const Silences> silences;  ///< null: waits for progress are not looked for
   ProgressEvidence evidence;
   Duration suspected;  ///< waits for progress, of all ranks, of which that is not sure
   std::vector<SyncGroup> groups;
   std::vector<MessageTally> messages;
+  std::vector<ArrivalTally> arrivals;
   Losses losses;
 
  private:

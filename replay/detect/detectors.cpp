@@ -255,6 +255,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   graph.handovers.resize(run.timelines.size());
   graph.device_gaps.resize(run.timelines.size());
   graph.device_waits.resize(run.timelines.size());
+  graph.unknown_waits.resize(run.timelines.size());
   graph.long_calls.resize(run.timelines.size());
   graph.progress_gates.resize(run.timelines.size());
   parallel_for(run.locations.size(), threads, [&](size_t i) {
@@ -282,6 +283,10 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
     graph.handovers[id.index()] = std::move(found.handovers);
     graph.device_gaps[id.index()] = std::move(found.device_gaps);
     graph.device_waits[id.index()] = std::move(found.device_waits);
+    std::vector<CallPathId>& unknown = found.unknown_waits;
+    std::sort(unknown.begin(), unknown.end());
+    unknown.erase(std::unique(unknown.begin(), unknown.end()), unknown.end());
+    graph.unknown_waits[id.index()] = std::move(found.unknown_waits);
     graph.long_calls[id.index()] = long_calls_of(run, id);
     graph.progress_gates[id.index()] = std::move(found.progress_gates);
     run.at(id).release_operations();
@@ -290,6 +295,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   run.losses.merge(detection.losses);
   graph.groups = std::move(detection.groups);
   graph.messages = std::move(detection.messages);
+  graph.arrivals = std::move(detection.arrivals);
   graph.suspected = detection.suspected;
   return graph;
 }

@@ -77,6 +77,7 @@ struct DeviceFacts {
   Column<DeviceLaunch> launches;
   std::vector<trace::OperationNumber> after;
   Column<DeviceWait> waits;
+  std::vector<CallIndex> unknown_waits;  ///< long calls that wait, for what is not known; in order
   Column<DeviceOperation> operations;
 };
 

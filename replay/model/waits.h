@@ -152,6 +152,20 @@ struct MessageTally {
   uint64_t silent = 0;     ///< those of them that got no data from there, ever
 };
 
+/// How a member of a group comes to collective operations in which all wait for all. One rank knows
+/// a part of them.
+struct ArrivalTally {
+  CommId comm;           ///< none: a group of streams, ...
+  uint32_t channel = 0;  ///< ... the one with this number
+  RegionId operation;    ///< MPI's function, or the kernel
+  LocationId location;
+  uint64_t operations = 0;
+  uint64_t last = 0;  ///< of them it was the last to enter
+  Duration skew;      ///< from its entering to that of the last
+  Duration late;      ///< as the last: behind the one before it
+  Duration transfer;  ///< from the last one's entering to its own end
+};
+
 /// An operation that is complete only after another process has called MPI again, whether a
 /// location waited for it then or not.
 struct ProgressGate {
@@ -169,7 +183,11 @@ struct WaitGraph {
   std::vector<Column<Sync>> syncs;                      ///< by LocationId, sorted by moment
   std::vector<std::vector<LockWait>> lock_waits;        ///< by LocationId, sorted by begin
   std::vector<std::vector<MessageWait>> message_waits;  ///< by LocationId, sorted by begin
-  std::vector<MessageTally> messages;                ///< each receiving process has rows of its own
+  std::vector<MessageTally> messages;  ///< each receiving process has rows of its own
+  std::vector<ArrivalTally> arrivals;  ///< a member may have several rows
+  /// By LocationId, sorted: call paths of calls that wait for devices, in which it is not known
+  /// what for. Time there is no work.
+  std::vector<std::vector<CallPathId>> unknown_waits;
   std::vector<Column<Polling>> pollings;             ///< by LocationId, sorted, not overlapping
   std::vector<SyncGroup> groups;                     ///< by SyncGroupId
   std::vector<Column<Handover>> handovers;           ///< by LocationId, sorted by time

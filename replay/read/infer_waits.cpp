@@ -35,7 +35,7 @@ class WaitGuesser {
     Column<DeviceWait>& waits = run_.at(host).device.waits;
     size_t kept = 0;
     for (DeviceWait wait : waits) {
-      const bool known = !is_unknown(wait) || guess(run_.call(host, wait.call), wait);
+      const bool known = !is_unknown(wait) || guess(host, wait);
       if (known || keeps_unknown(wait)) waits[kept++] = wait;
     }
     waits.resize_uninitialized(kept);
@@ -54,7 +54,8 @@ class WaitGuesser {
   }
 
   /// False if there is nothing that the call may be taken to have waited for.
-  bool guess(const Call& call, DeviceWait& wait) {
+  bool guess(LocationId host, DeviceWait& wait) {
+    const Call call = run_.call(host, wait.call);
     DeviceOperation* last = nullptr;
     bool another = false;  // that ended at the same time
     for (LocationId stream : streams_) {
@@ -68,7 +69,9 @@ class WaitGuesser {
         kReturnsWithin, Duration::from_nanos(
                             static_cast<int64_t>(kPartOfCall * static_cast<double>(took.nanos()))));
     if (last == nullptr || another || call.leave - last->end > most) {
-      unknown_ += took > kReturnsWithin;  // else all was done already
+      if (took <= kReturnsWithin) return false;  // all was done already
+      ++unknown_;
+      run_.at(host).device.unknown_waits.push_back(wait.call);
       return false;
     }
     if (last->operation == OperationNumber::none) last->operation = OperationNumber{++last_number_};

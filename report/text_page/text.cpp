@@ -22,6 +22,7 @@
 #include "blame/judge/summary.h"
 #include "report/formats.h"
 #include "report/table/groups.h"
+#include "report/text_page/arrivals.h"
 #include "report/text_page/changes.h"
 #include "report/text_page/cores.h"
 #include "report/text_page/devices.h"
@@ -142,6 +143,7 @@ std::string Page::write() {
   page_ += kernel_section(findings_, name_, time_);
   page_ += core_section(findings_, time_);
   page_ += device_section(findings_, name_, time_);
+  page_ += arrival_section(findings_, name_, time_);
   page_ += refill_section(findings_, time_);
   page_ += message_section(findings_, name_, time_);
   write_polling();

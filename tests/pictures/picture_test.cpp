@@ -23,6 +23,7 @@
 //     devices         name  busy  kernels  copies beside kernels  late  tail  latency
 //     polling         call path  location  time
 //     polling_causes  call path  location  time
+//     arrivals        operation  location  operations  of them last  skew  lateness  transfer
 //     refills         corner  topology  coordinates  waits  locations  time
 //     message_use     call path  location  messages  empty  repeated  receivers  silent  waiting
 //     that
@@ -162,6 +163,12 @@ void describe_messages(const blame::Findings& found, Sections& out) {
         row_of({"rank " + std::to_string(row.rank), if_any(row.topology), if_any(row.coordinates),
                 std::to_string(row.waits) + " waits", std::to_string(row.locations) + " locations",
                 number(row.time_s)}));
+  }
+  for (const auto& row : found.arrivals) {
+    out["arrivals"].push_back(
+        row_of({row.operation, found.locations[row.location.index()].name,
+                std::to_string(row.count) + " times", std::to_string(row.last) + " last",
+                number(row.skew_s), number(row.late_s), number(row.transfer_s)}));
   }
   for (const auto& row : found.message_use) {
     const auto count = [](uint64_t value, const char* what) {

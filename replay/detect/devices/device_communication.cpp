@@ -6,9 +6,12 @@
 // must allow it: in operations in which all wait for all, no kernel may end before the last has
 // begun. All other kernels (between two processes, of a root) are only counted.
 #include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.h"
+#include "replay/detect/arrivals.h"
 #include "replay/detect/detection.h"
 #include "replay/detect/devices/device_groups.h"
 
@@ -22,11 +25,13 @@ constexpr Duration kClockSlack = Duration::from_nanos(2000);
 /// The facts about one operation of all members.
 struct Meeting {
   Time first_begin = Time::max(), last_begin = Time::min(), first_end = Time::max();
-  LocationId last;  ///< to begin; of several, the lowest
+  LocationId last;            ///< to begin; of several, the lowest
+  Time before = Time::min();  ///< when the one before that began
 
   Meeting& operator+=(const Meeting& other) {
     first_begin = std::min(first_begin, other.first_begin);
     first_end = std::min(first_end, other.first_end);
+    before = std::max({before, other.before, std::min(last_begin, other.last_begin)});
     if (other.last_begin > last_begin || (other.last_begin == last_begin && other.last < last)) {
       last_begin = other.last_begin;
       last = other.last;
@@ -53,6 +58,7 @@ class CommunicationDetector {
       if (channel.matched) meetings = meet(channel);
       channel.matched = channel.matched && possible(channel, meetings);
       if (channel.matched) find_waits(channel, meetings);
+      if (channel.matched) count_arrivals(c, meetings);
       left += count_left(channel);
     }
     out_.losses.add(LossKind::device_communication_not_matched, left);
@@ -74,7 +80,8 @@ class CommunicationDetector {
     for (const Member& member : channel.members) {
       if (!run_.owns(member.stream)) continue;
       for_each_kernel(member.stream, [&](const DeviceOperation& operation, uint32_t number) {
-        meetings[number] += Meeting{operation.begin, operation.begin, operation.end, member.stream};
+        meetings[number] +=
+            Meeting{operation.begin, operation.begin, operation.end, member.stream, Time::min()};
       });
     }
     add_up(*run_.ranks, meetings);
@@ -116,6 +123,28 @@ class CommunicationDetector {
         found.sync(Sync::of(group, meeting.last_begin));
       });
     });
+  }
+
+  /// Counts how this rank's members come to the operations in which all wait for all.
+  void count_arrivals(size_t number, const std::vector<Meeting>& meetings) {
+    std::vector<ArrivalTally> rows;
+    for (const Member& member : channels_[number].members) {
+      if (!run_.owns(member.stream)) continue;
+      std::map<RegionId, ArrivalTally> by_kernel;
+      for_each_kernel(member.stream, [&](const DeviceOperation& operation, uint32_t at) {
+        if (kind_of(operation) != Communication::all_to_all) return;
+        ArrivalTally& row = by_kernel[operation.region];
+        row.channel = static_cast<uint32_t>(number);
+        row.operation = operation.region;
+        row.location = member.stream;
+        const Meeting& meeting = meetings[at];
+        const bool is_last = meeting.last == member.stream && meeting.before < meeting.last_begin;
+        add_arrival(row, {member.stream, operation.begin, operation.end}, meeting.last_begin,
+                    is_last, meeting.before);
+      });
+      for (const auto& [kernel, row] : by_kernel) rows.push_back(row);
+    }
+    out_.add(std::move(rows));
   }
 
   /// Counts the kernels of a channel on this rank that remain unexplained.

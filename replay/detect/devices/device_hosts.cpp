@@ -96,6 +96,9 @@ void await_stream(const DeviceStarts& of, LocationId host, const DeviceWait& wai
 }
 
 void visit_host(const DeviceStarts& of, LocationId host, Detection& out) {
+  for (CallIndex unknown : of.run.at(host).device.unknown_waits) {
+    out.at(host).unknown_waits.push_back(of.run.call(host, unknown).path);
+  }
   for (const DeviceWait& wait : of.run.at(host).device.waits) {
     const Call call = of.run.call(host, wait.call);
     Awaited awaited;
