@@ -3,8 +3,8 @@
 
 // Several processes that analyse one trace together ("analysis ranks"), as they see each other. All
 // run the same passes in the same order; each owns a share of the trace's processes (shares.h).
-// Their only communication is that every rank sends every rank a parcel of bytes. That is enough,
-// since replay and blame look beyond a process at a few places, and there in bulk. Besides, two of
+// Mostly every rank sends every rank a parcel of bytes, since replay and blame look beyond a
+// process at a few places, and there in bulk. Single parcels go through stream.h. Besides, two of
 // them can time messages between them, for those who measure machines.
 //
 // exchange.h makes parcels of types. The implementation on MPI is a library of its own, opened at
