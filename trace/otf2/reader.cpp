@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // OTF2 reads the global definitions. Of a location's two files our own reader (plain/) takes those
-// that are plain: one file for each location, not compressed; local definitions in one chunk of
-// nothing but sound mappings and clock offsets; events that begin with a chunk. OTF2 reads all
-// others, and is who says what is wrong with them. One OTF2_Reader serves all threads (with OTF2's
-// locks around its own lists): as fast as a reader for each thread, and global definitions are read
-// once. A location's local definitions are read with its events, because with many locations
-// opening their files is what costs.
+// that are plain: one file for each location, not compressed; local definitions that are one chunk
+// and all sound; events that begin with a chunk. OTF2 reads all others, and is who says what is
+// wrong with them. One OTF2_Reader serves all threads (with OTF2's locks around its own lists): as
+// fast as a reader for each thread, and global definitions are read once. A location's local
+// definitions are read with its events, because with many locations opening their files is what
+// costs.
 #include "trace/otf2/reader.h"
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 #include "otf2_fixture.h"
@@ -120,6 +121,66 @@ void write_events(OTF2_EvtWriter* writer, size_t records, Random& random) {
     OTF2_EvtWriter_Leave(writer, nullptr, time += 2, region);
   }
   OTF2_AttributeList_Delete(list);
+}
+
+template <class Field>
+Field any_field(Random& random) {
+  if constexpr (std::is_same_v<Field, OTF2_AttributeValue>) {
+    OTF2_AttributeValue value{};
+    value.uint64 = any_number<uint64_t>(random);
+    return value;
+  } else {
+    return any_number<Field>(random);
+  }
+}
+
+template <class... Fields>
+void define_any(OTF2_ErrorCode (*define)(OTF2_DefWriter*, Fields...), OTF2_DefWriter* writer,
+                Random& random) {
+  EXPECT_EQ(define(writer, any_field<Fields>(random)...), OTF2_SUCCESS);
+}
+
+/// Definitions of each kind that say nothing about events; measurements leave many of them.
+void write_other_definitions(OTF2_DefWriter* w, Random& random) {
+  constexpr uint64_t kMembers[] = {1, uint64_t{1} << 40, 3};
+  constexpr uint32_t kRefs[] = {7, UINT32_MAX, 0};
+  OTF2_DefWriter_WriteString(w, 3, "text");
+  OTF2_DefWriter_WriteString(w, 4, "");
+  OTF2_DefWriter_WriteString(w, 5, std::string(300, 'x').c_str());
+  OTF2_DefWriter_WriteGroup(w, 1, 2, OTF2_GROUP_TYPE_LOCATIONS, OTF2_PARADIGM_MPI, 0, 3, kMembers);
+  OTF2_DefWriter_WriteMetricClass(w, 1, 3, kRefs, OTF2_METRIC_SYNCHRONOUS_STRICT,
+                                  OTF2_RECORDER_KIND_CPU);
+  OTF2_DefWriter_WriteCartTopology(w, 1, 2, 3, 3, kRefs);
+  OTF2_DefWriter_WriteCartCoordinate(w, 1, 2, 3, kRefs);
+  define_any(OTF2_DefWriter_WriteAttribute, w, random);
+  define_any(OTF2_DefWriter_WriteSystemTreeNode, w, random);
+  define_any(OTF2_DefWriter_WriteLocationGroup, w, random);
+  define_any(OTF2_DefWriter_WriteLocation, w, random);
+  define_any(OTF2_DefWriter_WriteRegion, w, random);
+  define_any(OTF2_DefWriter_WriteCallsite, w, random);
+  define_any(OTF2_DefWriter_WriteCallpath, w, random);
+  define_any(OTF2_DefWriter_WriteMetricMember, w, random);
+  define_any(OTF2_DefWriter_WriteMetricInstance, w, random);
+  define_any(OTF2_DefWriter_WriteComm, w, random);
+  define_any(OTF2_DefWriter_WriteParameter, w, random);
+  define_any(OTF2_DefWriter_WriteRmaWin, w, random);
+  define_any(OTF2_DefWriter_WriteMetricClassRecorder, w, random);
+  define_any(OTF2_DefWriter_WriteSystemTreeNodeProperty, w, random);
+  define_any(OTF2_DefWriter_WriteSystemTreeNodeDomain, w, random);
+  define_any(OTF2_DefWriter_WriteLocationGroupProperty, w, random);
+  define_any(OTF2_DefWriter_WriteLocationProperty, w, random);
+  define_any(OTF2_DefWriter_WriteCartDimension, w, random);
+  define_any(OTF2_DefWriter_WriteSourceCodeLocation, w, random);
+  define_any(OTF2_DefWriter_WriteCallingContext, w, random);
+  define_any(OTF2_DefWriter_WriteCallingContextProperty, w, random);
+  define_any(OTF2_DefWriter_WriteInterruptGenerator, w, random);
+  define_any(OTF2_DefWriter_WriteIoFileProperty, w, random);
+  define_any(OTF2_DefWriter_WriteIoRegularFile, w, random);
+  define_any(OTF2_DefWriter_WriteIoDirectory, w, random);
+  define_any(OTF2_DefWriter_WriteIoHandle, w, random);
+  define_any(OTF2_DefWriter_WriteIoPreCreatedHandleState, w, random);
+  define_any(OTF2_DefWriter_WriteCallpathParameter, w, random);
+  define_any(OTF2_DefWriter_WriteInterComm, w, random);
 }
 
 void write_local_definitions(OTF2_DefWriter* writer, Random& random) {
@@ -315,7 +376,9 @@ fs::path write_any_events(const fs::path& folder, size_t records, References ref
   OTF2_Archive_CloseEvtFiles(archive);
   OTF2_Archive_OpenDefFiles(archive);
   OTF2_DefWriter* local = OTF2_Archive_GetDefWriter(archive, 0);
-  if (references == References::local) write_local_definitions(local, random);
+  if (references == References::among_others) write_other_definitions(local, random);
+  if (references != References::global) write_local_definitions(local, random);
+  if (references == References::among_others) write_other_definitions(local, random);
   OTF2_Archive_CloseDefWriter(archive, local);
   OTF2_Archive_CloseDefFiles(archive);
   OTF2_Archive_Close(archive);

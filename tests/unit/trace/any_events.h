@@ -14,8 +14,9 @@ namespace culprit::trace {
 
 using Random = std::mt19937_64;
 
-/// How events of a location refer to what the archive defines.
-enum class References { global, local };
+/// How events of a location refer to what the archive defines: by its numbers, or by ones of their
+/// own, which the location's definitions explain, be it among others that say nothing about events.
+enum class References { global, local, among_others };
 
 /// The archive of write_rich_archive(), but for the events of its first location: at least
 /// `records` of all kinds, in several chunks if they are many.

@@ -15,6 +15,7 @@
 #include "foreign_archive.h"
 #include "otf2_fixture.h"
 #include "recording_sink.h"
+#include "trace/otf2/plain/local_definitions.h"
 #include "trace/otf2/reader.h"
 #include "trace/otf2/writer.h"
 
@@ -97,6 +98,18 @@ TEST_F(Otf2Plain, EveryKindOfRecord) {
 TEST_F(Otf2Plain, LocalDefinitions) {
   for (int i = 0; i < 10; ++i) {
     expect_same(write_any_events(archive(), 1000, References::local, random_));
+    fs::remove_all(archive());
+  }
+}
+
+/// They are as plain as others: Score-P's measurements leave strings, regions and groups.
+TEST_F(Otf2Plain, LocalDefinitionsAmongOthers) {
+  for (int i = 0; i < 20; ++i) {
+    const fs::path anchor = write_any_events(archive(), 200, References::among_others, random_);
+    const auto file = open_regular_file(part("0.def"), Owner::self);
+    ASSERT_TRUE(file);
+    EXPECT_TRUE(plain::read_local_definitions(*file, 4 << 20));
+    expect_same(anchor);
     fs::remove_all(archive());
   }
 }
@@ -186,7 +199,9 @@ TEST_F(Otf2Plain, DamagedFiles) {
     const fs::path anchor = archive() / "traces.otf2";
     if (i % kMutations == 0) {
       fs::remove_all(archive());
-      const auto references = i % 2 == 0 ? References::local : References::global;
+      constexpr References kKinds[] = {References::local, References::global,
+                                       References::among_others, References::local};
+      const References references = kKinds[i / kMutations];
       write_any_events(archive(), i / kMutations == 3 ? 20'000 : 1000, references, random_);
     }
     const fs::path file = part(random_() % 4 == 0 ? "0.def" : "0.evt");

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "trace/otf2/plain/attribute_value.h"
 #include "trace/otf2/plain/cursor.h"
 #include "trace/otf2/plain/fields.h"
 #include "trace/otf2/records/handle.h"
@@ -81,8 +82,8 @@ template <auto kHandle, Length kLength, class... Stored, class In>
   return true;
 }
 
-/// Attributes of the record that follows. Only numbers, groups and communicators are asked for;
-/// others are passed over.
+/// Attributes of the record that follows. Of references, only those to groups and communicators are
+/// asked for.
 template <class In>
 bool RecordReader::attributes(In& in) {
   constexpr uint32_t kMost = 1024;  // no event has as many
@@ -95,30 +96,9 @@ bool RecordReader::attributes(In& in) {
   for (uint32_t i = 0; i < count; ++i) {
     const auto ref = local_.global<OTF2_AttributeRef>(OTF2_MAPPING_ATTRIBUTE, in.packed32());
     const OTF2_Type type = in.byte();
-    const auto value = [&]() -> uint64_t {
-      switch (type) {
-        case OTF2_TYPE_UINT8:
-        case OTF2_TYPE_INT8:
-          return in.byte();
-        case OTF2_TYPE_UINT16:
-        case OTF2_TYPE_INT16:
-          return in.template raw<uint16_t>();
-        case OTF2_TYPE_FLOAT:
-          return in.template raw<uint32_t>();
-        case OTF2_TYPE_DOUBLE:
-          return in.template raw<uint64_t>();
-        case OTF2_TYPE_GROUP:
-          return local_.global(OTF2_MAPPING_GROUP, in.packed32());
-        case OTF2_TYPE_COMM:
-          return local_.global(OTF2_MAPPING_COMM, in.packed32());
-        default:
-          break;
-      }
-      const bool wide = type == OTF2_TYPE_UINT64 || type == OTF2_TYPE_INT64 ||
-                        type == OTF2_TYPE_LOCATION || type == OTF2_TYPE_NONE ||
-                        type > OTF2_TYPE_LOCATION_GROUP;
-      return wide ? in.packed64() : in.packed32();
-    }();
+    uint64_t value = read_value(in, type);
+    if (type == OTF2_TYPE_GROUP) value = local_.global(OTF2_MAPPING_GROUP, value);
+    if (type == OTF2_TYPE_COMM) value = local_.global(OTF2_MAPPING_COMM, value);
     if (!in.ok() || !attributes_.add(ref, type, value)) return false;
   }
   in.go_to(next);

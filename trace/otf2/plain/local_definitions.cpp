@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 
+#include "trace/otf2/plain/attribute_value.h"
 #include "trace/otf2/plain/cursor.h"
 
 namespace culprit::trace::plain {
@@ -17,6 +19,65 @@ namespace {
 
 constexpr uint8_t kMappingTable = 5;
 constexpr uint8_t kClockOffset = 6;
+
+/// Definitions that say nothing about events, by what they are made of: b a byte, w and q numbers
+/// of at most 32 and 64 bits, s a text that ends with a zero, W a byte and as many w, Q a w and as
+/// many q, v the byte of a type and a value of it. Records of early versions end at the |.
+struct OtherKind {
+  uint8_t kind;
+  std::string_view fields;
+};
+constexpr OtherKind kOthers[] = {
+    {10, "ws"},           {11, "wwb|w"},  {12, "wwww"},   {13, "wwbw|w"},   {14, "qwbqw"},
+    {15, "wwwbwww|wbbw"}, {16, "wwwww"},  {17, "www"},    {18, "wwbQ|bbw"}, {19, "wwwbbbbqw"},
+    {20, "wWb|b"},        {21, "wwqbq"},  {22, "wwww|w"}, {23, "wwb"},      {24, "www|w"},
+    {25, "wq"},           {26, "www|v"},  {27, "wb"},     {28, "www|v"},    {29, "qww|v"},
+    {30, "wwwb"},         {31, "wwwW"},   {32, "wwW"},    {33, "www"},      {34, "wwww"},
+    {35, "wwv"},          {36, "wwbbqq"}, {37, "wwv"},    {38, "www"},      {39, "www"},
+    {40, "wwwbwww"},      {41, "wbw"},    {42, "wwv"},    {43, "wwwwww"},
+};
+
+/// Whether the record, up to `next`, is made of these fields and nothing else.
+template <class In>
+bool consists_of(In in, std::string_view fields, const uint8_t* next) {
+  for (const char field : fields) {
+    if (!in.ok() || in.place() > next) return false;
+    switch (field) {
+      case 'b':
+        in.byte();
+        break;
+      case 'w':
+        in.packed32();
+        break;
+      case 'q':
+        in.packed64();
+        break;
+      case 's':
+        while (in.place() < next && in.byte() != 0) {
+        }
+        break;
+      case 'W':
+        for (uint8_t count = in.byte(); count > 0 && in.ok(); --count) in.packed32();
+        break;
+      case 'Q':
+        for (uint32_t count = in.packed32(); count > 0 && in.ok(); --count) in.packed64();
+        break;
+      case 'v':
+        read_value(in, in.byte());
+        break;
+      default:
+        if (in.place() == next) return true;
+    }
+  }
+  return in.ok() && in.place() == next;
+}
+
+template <class In>
+bool is_sound(const In& in, uint8_t kind, const uint8_t* next) {
+  const auto other = std::find_if(std::begin(kOthers), std::end(kOthers),
+                                  [&](const OtherKind& known) { return known.kind == kind; });
+  return other != std::end(kOthers) && consists_of(in, other->fields, next);
+}
 
 /// Clock offsets as they come make intervals.
 class Clock {
@@ -75,10 +136,11 @@ bool read_records(In in, LocalDefinitions& found) {
       found.clock = std::move(clock).intervals();
       return true;
     }
-    if (kind != kMappingTable && kind != kClockOffset) return false;
     const uint8_t* const next = in.end_of_record();
     if (!next) return false;
-    if (kind == kMappingTable) {
+    if (kind != kMappingTable && kind != kClockOffset) {
+      if (!is_sound(in, kind, next)) return false;
+    } else if (kind == kMappingTable) {
       const uint8_t of = in.byte();
       std::optional<IdMap> map = read_map(in);
       if (!map || (of < found.maps.size() && !found.maps[of].empty())) return false;

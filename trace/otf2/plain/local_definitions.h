@@ -72,8 +72,8 @@ class LocalClock {
   size_t now_ = 0;
 };
 
-/// Nothing unless the file is one chunk, of at most `chunk_bytes`, of mappings and clock offsets
-/// that are all sound: OTF2 has to judge then.
+/// Nothing unless the file is one chunk, of at most `chunk_bytes`, and all that it defines is
+/// sound: OTF2 has to judge then.
 std::optional<LocalDefinitions> read_local_definitions(const RegularFile& file,
                                                        uint64_t chunk_bytes);
 
