@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <initializer_list>
 
 namespace culprit::collector {
 
@@ -60,19 +61,49 @@ void unmap_memory(void* memory, size_t bytes) {
   if (memory != nullptr) munmap(memory, bytes);
 }
 
-MappedFile map_file(const char* path, size_t bytes, size_t offset) {
+namespace {
+
+struct Range {
+  size_t offset;
+  size_t bytes;
+};
+
+/// Maps `all`, and makes room for `rooms`.
+MappedFile map_with_room(const char* path, Range all, std::initializer_list<Range> rooms) {
   const int file = open_again(path, O_RDWR | O_CREAT | kOwn, 0644);
   if (file < 0) return {nullptr, false, errno};
-  int error = reserve(file, offset, bytes);
+  int error = 0;
+  for (const Range& room : rooms) {
+    if (error == 0) error = reserve(file, room.offset, room.bytes);
+  }
   void* memory = MAP_FAILED;
   if (error == 0) {
-    memory =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    memory = mmap(nullptr, all.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                  static_cast<off_t>(all.offset));
     error = errno;
   }
   close(file);
   if (memory == MAP_FAILED) return {nullptr, true, error};
   return {memory, true, 0};
+}
+
+}  // namespace
+
+MappedFile map_file(const char* path, size_t bytes, size_t offset) {
+  return map_with_room(path, {offset, bytes}, {{offset, bytes}});
+}
+
+MappedFile map_file_in_part(const char* path, size_t bytes, size_t first, size_t last) {
+  // The end comes first: beyond the limit on the size of files nothing is to be left.
+  return map_with_room(path, {0, bytes}, {{bytes - last, last}, {0, first}});
+}
+
+bool make_room(const char* path, size_t offset, size_t bytes) {
+  const int file = open_again(path, O_RDWR | kOwn);
+  if (file < 0) return false;
+  const bool has_room = reserve(file, offset, bytes) == 0;
+  close(file);
+  return has_room;
 }
 
 void touch_file(const char* path) {

@@ -54,6 +54,13 @@ struct MappedFile {
 /// where the bytes begin in it, in whole pages; what lies before may be a hole.
 MappedFile map_file(const char* path, size_t bytes, size_t offset = 0);
 
+/// The same for a file of which only the first bytes and the last have room so far, on whole pages;
+/// the others are a hole, which may be read.
+MappedFile map_file_in_part(const char* path, size_t bytes, size_t first, size_t last);
+
+/// Makes room for a part of an existing file. False if there is none.
+bool make_room(const char* path, size_t offset, size_t bytes);
+
 /// A file that is written piece by piece, made if there is none; closed with its owner, within one
 /// call of the recorder.
 class GrowingFile {

@@ -116,19 +116,25 @@ unsigned LogFile::write_all() {
   return missing;
 }
 
-bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks) {
+bool LogFile::open(const char* folder, uint32_t number, size_t window_bytes, size_t room,
+                   uint64_t start_ticks) {
   length_ = snprintf(path_, PATH_MAX, "%s/events.%u", folder, number);
   if (length_ <= 0 || length_ >= PATH_MAX) return false;
   number_ = number;
   start_ticks_ = start_ticks;
   reseed(0);
   window_bytes_ = window_bytes;
-  const MappedFile mapped = map_file(path_with(kTailName), tail_bytes(window_bytes));
+  const MappedFile mapped =
+      map_file_in_part(path_with(kTailName), tail_bytes(window_bytes), room, sizeof(RawTail));
   window_ = static_cast<char*>(mapped.memory);
   // Beyond the limit on the size of files it could not be written either.
   if (mapped.is_made && window_ == nullptr && mapped.refusal != EFBIG) be_in_memory(mapped.refusal);
   has_file_ = window_ != nullptr;
   return has_file_;
+}
+
+bool LogFile::widen(size_t before, size_t room) {
+  return in_memory_ || make_room(path_with(kTailName), before, room - before);
 }
 
 bool LogFile::open_scratch() {
@@ -138,10 +144,11 @@ bool LogFile::open_scratch() {
 }
 
 // The first record's kind is stored last: until then the log counts as empty.
-bool LogFile::settle(const char* folder, uint32_t number, size_t used, uint64_t start_ticks) {
+bool LogFile::settle(const char* folder, uint32_t number, size_t used, size_t room,
+                     uint64_t start_ticks) {
   char* const from = window_;
   const size_t bytes = window_bytes_;
-  if (!open(folder, number, bytes, start_ticks)) {
+  if (!open(folder, number, bytes, room, start_ticks)) {
     unmap_memory(from, tail_bytes(bytes));
     return false;
   }
@@ -165,8 +172,8 @@ bool LogFile::is_only_counted() {
 
 /// Each block is in the file before the next one is made: none of the window counts before the last
 /// is there.
-bool LogFile::append_blocks(size_t bytes) {
-  const trace::RawPacker::Window window = {window_, bytes, static_cast<uint32_t>(window_bytes_),
+bool LogFile::append_blocks(size_t bytes, size_t window_bytes) {
+  const trace::RawPacker::Window window = {window_, bytes, static_cast<uint32_t>(window_bytes),
                                            tail().window,
                                            trace::raw_block_seed(start_ticks_, number_)};
   const GrowingFile file(path_with(trace::kRawPackedSuffix));
@@ -182,8 +189,8 @@ bool LogFile::append_blocks(size_t bytes) {
 }
 
 /// False if that is impossible: then nothing of it is in the file.
-bool LogFile::append(size_t bytes) {
-  if (append_blocks(bytes)) return true;
+bool LogFile::append(size_t bytes, size_t window_bytes) {
+  if (append_blocks(bytes, window_bytes)) return true;
   shorten_file(path_with(trace::kRawPackedSuffix), packed_bytes_);
   return false;
 }
@@ -205,13 +212,13 @@ void LogFile::drop_from_now_on() {
   std::atomic_ref<uint64_t>(tail().kept).store(tail().window + 1, std::memory_order_release);
 }
 
-bool LogFile::append_window() {
+bool LogFile::append_window(size_t bytes) {
   if (!has_file_) return false;
-  return is_only_counted() || append(window_bytes_);
+  return is_only_counted() || append(bytes, bytes);
 }
 
-void LogFile::turn_over(bool is_last) {
-  clear(window_bytes_);
+void LogFile::turn_over(size_t bytes, bool is_last) {
+  clear(bytes);
   if (is_last) drop_from_now_on();
 }
 
@@ -219,7 +226,7 @@ void LogFile::close(size_t used) {
   if (window_ == nullptr) return;
   leave_list();
   if (has_file_ && !is_only_counted()) {
-    if (drops() || append(used)) {
+    if (drops() || append(used, window_bytes_)) {
       unlink(path_with(kTailName));
     } else if (!write_behind()) {
       tally(&trace::RawProcess::dropped_records);

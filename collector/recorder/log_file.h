@@ -28,14 +28,18 @@ namespace culprit::collector {
 class LogFile {
  public:
   /// Makes the tail of `folder`/events.`number`, of kRawWindow bytes or a smaller power of two, for
-  /// a process that began at `start_ticks`. False (and no memory) if neither a mapped tail nor
-  /// one in memory is possible.
-  bool open(const char* folder, uint32_t number, size_t window_bytes, uint64_t start_ticks);
+  /// a process that began at `start_ticks`. The disk has room for the window's first `room` bytes.
+  /// False (and no memory) if neither a mapped tail nor one in memory is possible.
+  bool open(const char* folder, uint32_t number, size_t window_bytes, size_t room,
+            uint64_t start_ticks);
+  /// Makes room for the window's first `room` bytes, where it has some for `before` of them. A
+  /// store into a part without room could end the program. False if the disk has none.
+  bool widen(size_t before, size_t room);
   /// Makes a window in memory only, for calibration.
   bool open_scratch();
-  /// Gives a window in memory, of which `used` bytes are written, the two files. False (and no
-  /// window) if that is impossible. The window has no checksum then.
-  bool settle(const char* folder, uint32_t number, size_t used, uint64_t start_ticks);
+  /// Gives a window in memory, of which `used` bytes are written, the two files, with room for
+  /// `room` bytes. False (and no window) if that is impossible. The window has no checksum then.
+  bool settle(const char* folder, uint32_t number, size_t used, size_t room, uint64_t start_ticks);
 
   /// The memory into which records are stored; nullptr unless open.
   char* window() const { return window_; }
@@ -62,12 +66,12 @@ class LogFile {
   /// Returns the number of incomplete files.
   static unsigned write_all();
 
-  /// Appends the window, which must be full, packed. False if that is impossible: then nothing of
-  /// it is in the file.
-  bool append_window();
-  /// Clears the window, which was appended; its checksum is that of an empty one. `is_last`: later
-  /// windows are dropped.
-  void turn_over(bool is_last);
+  /// Appends the window's first `bytes`, which must be full, packed. False if that is impossible:
+  /// then nothing of it is in the file.
+  bool append_window(size_t bytes);
+  /// Clears these bytes, which were appended; the window's checksum is that of an empty one.
+  /// `is_last`: later windows are dropped.
+  void turn_over(size_t bytes, bool is_last);
   /// Of this window and later ones, none is appended.
   void drop_from_now_on();
   /// Whether full windows are dropped.
@@ -89,8 +93,8 @@ class LogFile {
   void reseed(uint64_t window);
   /// For an estimate only the first windows are kept; the tail counts the others.
   bool is_only_counted();
-  bool append(size_t bytes);
-  bool append_blocks(size_t bytes);
+  bool append(size_t bytes, size_t window_bytes);
+  bool append_blocks(size_t bytes, size_t window_bytes);
   void clear(size_t used);
   void be_in_memory(int refusal);
   bool write_tail(const char* path, trace::RawTail& copy, size_t& has);

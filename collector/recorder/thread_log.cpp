@@ -130,7 +130,7 @@ inline bool ThreadLog::Impl::note(RawKind kind, raw::Place moment, uint64_t time
 
 bool ThreadLog::Impl::append_at_end(RawKind kind, uint64_t time, uint16_t flags, uint32_t arg,
                                     Words words) {
-  if (stop < limit && ends_step(record_bytes(words.all()))) {
+  if ((stop < limit || widen()) && ends_step(record_bytes(words.all()))) {
     store(kind, time, flags, arg, words);
     return true;
   }

@@ -55,7 +55,8 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   std::atomic<bool> busy{false};
   uint32_t used = 0;  ///< bytes of the window in use; all of it when there is no window (broken)
   uint32_t capacity = trace::kRawWindow;             ///< bytes of the window
-  uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's checksum belongs
+  uint32_t limit = capacity - trace::kRawSealBytes;  ///< where the window's checksum belongs, in
+                                                     ///< the part that has room on disk
   uint32_t stop = limit;    ///< a record that would cross this takes the slow path: the limit, the
                             ///< end of a slice that is to be folded, or the point at which a window
                             ///< in memory is to be written
@@ -148,6 +149,8 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   bool describe(const python::Frame& frame, uint32_t number);
   void say_unknown_python();
   void release_python();
+  /// Where its checksum belongs at last.
+  uint32_t most_of_window() const { return capacity - trace::kRawSealBytes; }
   void set_last_time(uint64_t time) {
     std::atomic_ref<uint64_t>(last_time).store(time, std::memory_order_relaxed);
   }
@@ -157,6 +160,7 @@ struct __attribute__((visibility("hidden"))) ThreadLog::Impl {
   void pad();
   void put_seal(uint16_t flags);
   void begin_step();
+  bool widen();
   void take_first_window();
   bool ends_step(uint32_t bytes);
   void digest_window(uint32_t end, bool is_kept);

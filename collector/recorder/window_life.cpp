@@ -26,6 +26,16 @@ constexpr uint64_t kWindowsOfBudget = 64;
 /// A window in memory only is written whenever its content has doubled, then after each kStep
 /// bytes: that is the most that is lost when the process is killed.
 constexpr uint32_t kFirstStep = 256, kStep = uint32_t{16} << 10;
+/// The first window takes room on disk as it fills: this much, then kWider times as much, and
+/// again. Most threads of most jobs record next to nothing.
+constexpr uint32_t kFirstRoom = uint32_t{16} << 10, kWider = 4;
+
+/// Room for as many bytes and the record behind them.
+uint32_t room_for(uint32_t used, uint32_t capacity) {
+  uint32_t room = kFirstRoom;
+  while (room < capacity && room < used + kFirstRoom / 2) room *= kWider;
+  return std::min(room, capacity);
+}
 
 /// Nanoseconds of a clock that is good to a few milliseconds and costs next to nothing to read.
 uint64_t coarse_now() {
@@ -68,10 +78,11 @@ void ThreadLog::Impl::take_first_window() {
 /// A small budget is not spent on windows that are not full.
 void ThreadLog::Impl::open(const char* folder, uint32_t number) {
   capacity = static_cast<uint32_t>(budget::take_window(node::budget() / kWindowsOfBudget));
-  limit = capacity - trace::kRawSealBytes;
+  const uint32_t room = room_for(0, capacity);
+  limit = room - trace::kRawSealBytes;
   take_first_window();
-  file.open(folder, number, capacity, start_ticks());
-  digest.begin(folder, number, start_ticks(), file.window(), limit, busy, last_time);
+  file.open(folder, number, capacity, room, start_ticks());
+  digest.begin(folder, number, start_ticks(), file.window(), most_of_window(), busy, last_time);
   begin_window(true);
 }
 
@@ -86,8 +97,10 @@ void ThreadLog::Impl::settle(const char* folder, uint32_t number) {
   budget::take_whole_window();
   take_first_window();
   scratch = false;
-  file.settle(folder, number, used, start_ticks());
-  digest.begin(folder, number, start_ticks(), file.window(), limit, busy, last_time);
+  const uint32_t room = room_for(used, capacity);
+  limit = room - trace::kRawSealBytes;
+  file.settle(folder, number, used, room, start_ticks());
+  digest.begin(folder, number, start_ticks(), file.window(), most_of_window(), busy, last_time);
   begin_window(true);
 }
 
@@ -122,6 +135,18 @@ bool ThreadLog::Impl::close() {
     node::give_back(drops ? capacity : capacity - used);
   }
   used = capacity;
+  return true;
+}
+
+/// False if all of the window has room, or the disk has none: then the window is full.
+bool ThreadLog::Impl::widen() {
+  const uint32_t room = limit + trace::kRawSealBytes;
+  if (room >= capacity || retry_wait != 0 || scratch || file.window() == nullptr) return false;
+  const KeepErrno keep;
+  const NoCancellation whole;
+  const uint32_t wider = std::min(room * kWider, capacity);
+  if (!file.widen(room, wider)) return false;
+  limit = wider - trace::kRawSealBytes;
   return true;
 }
 
@@ -205,9 +230,9 @@ bool ThreadLog::Impl::turn_over() {
   if (is_last) node::take_first(capacity);  // for the tail
   pad();
   put_seal(0);
-  if (file.append_window()) {
+  if (file.append_window(used)) {
     digest_window(end, true);
-    file.turn_over(is_last);
+    file.turn_over(used, is_last);
     return true;
   }
   node::give_back(capacity);
@@ -230,7 +255,7 @@ bool ThreadLog::Impl::next_window() {
   }
   until_held_ms = 0;
   const bool has_turned = turn_over();
-  digest.begin_window(file.window(), limit, file.number_of_window());
+  digest.begin_window(file.window(), most_of_window(), file.number_of_window());
   digest.release();
   if (!has_turned) {
     used = limit;

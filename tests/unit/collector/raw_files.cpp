@@ -26,14 +26,21 @@ std::vector<char> read_bytes(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+struct Windows {
+  std::vector<char> bytes;
+  size_t count = 0;
+};
+
 /// The windows of a log; a window that was not appended in full does not count.
-std::vector<char> read_windows(const std::filesystem::path& file) {
+Windows read_windows(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return {};
-  std::vector<char> packed = read_bytes(file), bytes;
+  Windows read;
+  std::vector<char>& bytes = read.bytes;
+  std::vector<char> packed = read_bytes(file);
   const size_t end = packed.size();
   packed.resize(end + trace::kRawUnpackSlack);
   const auto model = std::make_unique<trace::RawModel>();
-  size_t windows = 0;
+  size_t whole = 0;
   for (size_t at = 0; at + sizeof(trace::RawBlock) <= end;) {
     trace::RawBlock block;
     memcpy(&block, packed.data() + at, sizeof block);
@@ -45,26 +52,24 @@ std::vector<char> read_windows(const std::filesystem::path& file) {
                            {bytes.data() + from, block.records})) {
       throw std::runtime_error("damaged block in " + file.string());
     }
-    if (block.is_last != 0) windows = bytes.size();
+    if (block.is_last != 0) whole = bytes.size(), ++read.count;
     at += trace::raw_whole_words(block.packed);
   }
-  bytes.resize(windows);
-  return bytes;
+  bytes.resize(whole);
+  return read;
 }
 
 /// The log of a thread: its windows and what its tail adds to them.
 std::vector<char> read_log(const std::filesystem::path& file) {
-  std::vector<char> bytes = read_windows(file.string() + trace::kRawPackedSuffix);
+  auto [bytes, windows] = read_windows(file.string() + trace::kRawPackedSuffix);
   const std::filesystem::path tail_file = file.string() + ".tail";
   if (!std::filesystem::exists(tail_file)) return bytes;
   const std::vector<char> tail = read_bytes(tail_file);
   trace::RawTail after;
-  const size_t window = tail.size() - sizeof after;
-  memcpy(&after, tail.data() + window, sizeof after);
+  memcpy(&after, tail.data() + tail.size() - sizeof after, sizeof after);
   if (after.kept != 0 && after.window + 1 > after.kept) return bytes;  // windows were dropped
-  const size_t begin = after.window * window;
-  if (bytes.size() >= begin + window) return bytes;
-  bytes.resize(begin);
+  if (after.window < windows) return bytes;
+  if (after.window > windows) throw std::runtime_error("missing windows of " + file.string());
   bytes.insert(bytes.end(), tail.begin(), tail.end() - sizeof after);
   return bytes;
 }

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -506,6 +507,41 @@ void limit_files(rlim_t bytes) {
   getrlimit(RLIMIT_FSIZE, &limit);
   limit.rlim_cur = std::min(bytes, limit.rlim_max);
   setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+TEST(Recorder, AThreadThatRecordsLittleTakesLittleRoom) {
+  Experiment experiment;
+  experiment.run([] {
+    if (!activate()) return 1;
+    for (unsigned i = 0; i < 10; ++i) thread_log()->put(RawKind::mpi_leave, now(), 0, i);
+    raise(SIGKILL);
+    return 1;
+  });
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.count(RawKind::mpi_leave), 10u);
+  struct stat tail = {};
+  ASSERT_EQ(stat((run.folder / "events.0.tail").c_str(), &tail), 0);
+  constexpr blkcnt_t kBlock = 512;
+  EXPECT_LE(tail.st_blocks * kBlock, 64 << 10);
+  EXPECT_FALSE(std::filesystem::exists(run.folder / "events.0.packed"));
+}
+
+TEST(Recorder, WindowsAreSmallWhereTheDiskHasNoRoomForWholeOnes) {
+  constexpr unsigned kRecords = 3000;
+  Experiment experiment;
+  const int status = experiment.run([] {
+    if (!activate()) return 1;
+    thread_log()->put(RawKind::mpi_leave, now());
+    limit_files(trace::kRawWindow / 32);
+    for (unsigned i = 0; i < kRecords; ++i) thread_log()->put(RawKind::mpi_send, now(), 0, i, i, i);
+    return 0;
+  });
+  ASSERT_TRUE(ended_with(status, 0)) << status;
+  const RawRun run = experiment.read_one();
+  EXPECT_EQ(run.process.dropped_records, 0u);
+  const auto records = run.threads.at(0).of(RawKind::mpi_send);
+  ASSERT_EQ(records.size(), kRecords);
+  for (unsigned i = 0; i < kRecords; ++i) ASSERT_EQ(records[i]->header.arg, i);
 }
 
 TEST(Recorder, RecordsAgainOnceTheDiskHasRoom) {
