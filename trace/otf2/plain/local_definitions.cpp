@@ -116,7 +116,7 @@ std::optional<IdMap> read_map(In& in) {
     }
     return IdMap::dense(std::move(by_local));
   }
-  if (mode != OTF2_ID_MAP_SPARSE) return std::nullopt;
+  if (mode != OTF2_ID_MAP_SPARSE || size > in.left() / 2) return std::nullopt;
   std::vector<std::pair<uint64_t, uint64_t>> pairs(size);
   for (auto& [local, global] : pairs) {
     local = in.packed64();
