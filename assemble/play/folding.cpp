@@ -26,6 +26,8 @@ constexpr double kPriorIfDifferent = 2;
 constexpr double kPriorIfAlike = 50;
 /// A finer pool needs as many samples to count as different from the coarser one.
 constexpr double kFewestToDiffer = 5;
+/// A thread that should have been found somewhere so often, and never was, is not there.
+constexpr double kSurelySeen = 3;
 /// Below, too few samples came by chance as well.
 constexpr double kFewestExpected = 8;
 constexpr double kSigmas = 3;
@@ -89,6 +91,10 @@ void mix_in(std::vector<double>& shares, const std::vector<double>& counts, doub
   }
 }
 
+double share_in(const PooledPart& part, const Pool& pool) {
+  return part.weight / pool.weight;
+}
+
 }  // namespace
 
 double unsampled_part(double expected, double weight) {
@@ -140,6 +146,7 @@ void Folding::merge(uint32_t lane, StretchTally&& tally) {
     if (pool.weight == 0 && pool.expected < kWorthKeeping) continue;
     by_length_[what].merge(pool);
     by_lane_[{what.kind, lane, what.length}].merge(pool);
+    if (pool.weight > 0) of_lane_[lane][what.kind].merge(pool);
   }
 }
 
@@ -155,9 +162,50 @@ void Folding::name_sleeps(const NameOfSleep& name_of) {
 
 LaneFolding::LaneFolding(const Folding& folding, uint32_t lane, double asleep_ns)
     : all_(folding), lane_(lane) {
+  find_unseen();
   const auto seeming = folding.unsampled_ns_.find(lane);
   if (seeming == folding.unsampled_ns_.end() || seeming->second <= 0) return;
   asleep_part_ = std::clamp(asleep_ns / seeming->second, 0.0, 1.0);
+}
+
+/// What others do in the same kinds of stretches, and this thread never does.
+void LaneFolding::find_unseen() {
+  const auto own = all_.of_lane_.find(lane_);
+  if (own == all_.of_lane_.end()) return;
+  std::unordered_map<uint64_t, double> promised;
+  std::unordered_set<uint64_t> seen;
+  for (const auto& [kind, pool] : own->second) {
+    const Pool& of_all = all_.by_kind_.at(kind);
+    for (const PooledPart& part : of_all.parts) {
+      promised[hash_of(part.frames)] += share_in(part, of_all) * pool.weight;
+    }
+    for (const PooledPart& part : pool.parts) seen.insert(hash_of(part.frames));
+  }
+  for (const auto& [frames, samples] : promised) {
+    if (samples >= kSurelySeen && !seen.contains(frames)) unseen_.insert(frames);
+  }
+}
+
+/// Leaves out what the thread does not do in stretches of this kind, or nowhere at all. False if
+/// nothing is left.
+bool LaneFolding::drop_unseen(StretchKind kind, const Pool& of_all,
+                              std::vector<double>& shares) const {
+  const auto lane = all_.of_lane_.find(lane_);
+  const Pool* const own = lane == all_.of_lane_.end() ? nullptr : find(lane->second, kind);
+  const std::vector<double> counts =
+      own == nullptr ? std::vector<double>(shares.size()) : counts_of(*own, of_all);
+  const double samples = own == nullptr ? 0 : own->weight;
+  double sum = 0;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const PooledPart& part = of_all.parts[i];
+    const bool is_not_here = share_in(part, of_all) * samples >= kSurelySeen;
+    const bool is_nowhere = unseen_.contains(hash_of(part.frames));
+    if (counts[i] == 0 && (is_not_here || is_nowhere)) shares[i] = 0;
+    sum += shares[i];
+  }
+  if (sum <= 0) return false;
+  for (double& share : shares) share /= sum;
+  return true;
 }
 
 void LaneFolding::blend(std::vector<double>& shares, const Pool& of_all, const Pool& pool) const {
@@ -186,6 +234,10 @@ LaneFolding::Mixture LaneFolding::mix(StretchKind kind, uint32_t length) const {
   mixture.samples = of_all->weight;
   for (const Pool* pool : {of_length, of_lane}) {
     if (pool != nullptr) blend(shares, *of_all, *pool);
+  }
+  if (!drop_unseen(kind, *of_all, shares)) {
+    mixture.unsampled = 1;
+    return mixture;
   }
   for (size_t i = 0; i < shares.size(); ++i) {
     const PooledPart& part = of_all->parts[i];

@@ -16,6 +16,7 @@
 #include <functional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -113,6 +114,7 @@ class Folding {
                                                        ///< samples
   std::unordered_map<StretchKind, Pool> by_kind_;
   std::unordered_map<StretchClass, Pool, StretchClassHash> by_length_, by_lane_;
+  std::unordered_map<uint32_t, std::unordered_map<StretchKind, Pool>> of_lane_;
   double length_ns_ = 0;  ///< of all stretches
 };
 
@@ -160,6 +162,8 @@ class LaneFolding {
   };
   Mixture& mixture_of(StretchKind kind, Duration length);
   Mixture mix(StretchKind kind, uint32_t length) const;
+  void find_unseen();
+  bool drop_unseen(StretchKind kind, const Pool& of_all, std::vector<double>& shares) const;
   void blend(std::vector<double>& shares, const Pool& of_all, const Pool& pool) const;
   Mixture with_own(const Mixture& known, StretchKind kind, double expected,
                    std::span<const StretchSample> own) const;
@@ -169,7 +173,8 @@ class LaneFolding {
   const Folding& all_;
   const uint32_t lane_;
   double asleep_part_ = 1;
-  FlatMap places_;  ///< in known_, by the hash of their class
+  std::unordered_set<uint64_t> unseen_;  ///< paths that others take, by the hash of their frames
+  FlatMap places_;                       ///< in known_, by the hash of their class
   std::deque<Mixture> known_;
 };
 

@@ -20,6 +20,8 @@ using trace::ProfileState;
 /// With this number of samples of its own, a thread needs no others', which may do something else
 /// between the same events.
 constexpr uint64_t kManySamples = 5;
+/// A thread that should have been found somewhere so often, and never was, is not there.
+constexpr double kSurelySeen = 3;
 /// Kinds of stretches with a smaller part of all time need no samples: then the functions at both
 /// ends will do.
 constexpr double kNegligible = 1e-4;
@@ -195,13 +197,14 @@ class LogReader {
   void settle(const Own& own) {
     const ProfileRow& row = all_[own.row];
     uint64_t kind = with(place_of(row), 1);
-    kind = with(with(kind, edge_of(row.place >> 32)), edge_of(row.place));
-    kind = with(kind, length_class(row));
+    const uint64_t ends = with(with(kind, edge_of(row.place >> 32)), edge_of(row.place));
+    kind = with(ends, length_class(row));
+    if (own.pool.weight > 0) sums_.own[ends].add(own.pool);
     StretchPool& pool = pools_.at(kind);
     if (pool.around == kNoPath) pool.around = common_functions(row);
     pool.add(own.pool);
     pools_.all_ticks += own.pool.ticks;
-    const OpenStretch stretch{kind, row.ticks, row.blame};
+    const OpenStretch stretch{kind, ends, row.ticks, row.blame};
     if (own.pool.weight < kManySamples) {
       sums_.open.push_back(stretch);
     } else {
@@ -308,14 +311,42 @@ LogSums sum_log(RowPlaces& rows, const Sampling& sampling, PathTable& paths,
   return LogReader(rows, sampling, paths, unknown, pools).read();
 }
 
+namespace {
+
+/// What others do in stretches of a kind, without what a thread with these samples does not.
+StretchPool without_unseen(const StretchPool& all, const StretchPool& own) {
+  StretchPool seen = all;
+  std::erase_if(seen.parts, [&](const auto& part) {
+    const bool is_own = std::any_of(own.parts.begin(), own.parts.end(),
+                                    [&](const auto& one) { return one.first == part.first; });
+    const double promised = static_cast<double>(part.second) / static_cast<double>(all.weight) *
+                            static_cast<double>(own.weight);
+    return !is_own && promised >= kSurelySeen;
+  });
+  if (seen.parts.empty()) return all;
+  seen.weight = 0;
+  for (const auto& part : seen.parts) seen.weight += part.second;
+  // What is left lacks as many samples as before.
+  seen.expected *= static_cast<double>(seen.weight) / static_cast<double>(all.weight);
+  return seen;
+}
+
+}  // namespace
+
 void divide_open(LogSums& sums, const StretchPools& pools, const UnknownRegions& unknown,
                  PathTable& paths) {
   for (const OpenStretch& open : sums.open) {
-    const StretchPool& pool = *pools.find(open.kind);
+    const StretchPool& all = *pools.find(open.kind);
+    const auto own = sums.own.find(open.ends);
+    const bool knows = own != sums.own.end() && all.weight > 0 &&
+                       static_cast<double>(own->second.weight) >= kSurelySeen;
+    const StretchPool seen = knows ? without_unseen(all, own->second) : StretchPool();
+    const StretchPool& pool = knows ? seen : all;
     const bool has_samples = pool.expected > 0 && pool.ticks >= kNegligible * pools.all_ticks;
     divide(open, pool, pool.around, !has_samples, unknown, paths, sums);
   }
   sums.open = {};
+  sums.own = {};
 }
 
 }  // namespace culprit::assemble

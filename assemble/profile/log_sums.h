@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,7 @@ class StretchPools {
 /// A stretch whose time the samples of others of its kind divide.
 struct OpenStretch {
   uint64_t kind = 0;
+  uint64_t ends = 0;  ///< the kind without its length
   uint64_t ticks = 0;
   uint64_t blame = 0;
 };
@@ -108,7 +110,8 @@ struct OpenStretch {
 struct LogSums {
   LineTicks line;
   std::vector<OpenStretch> open;
-  double asleep_part = 1;  ///< of the time that seems to lack samples
+  std::unordered_map<uint64_t, StretchPool> own;  ///< the log's samples, by ends
+  double asleep_part = 1;                         ///< of the time that seems to lack samples
 };
 
 /// Regions that stand for what is no code of the program's.

@@ -224,6 +224,31 @@ TEST(FoldingTest, WhatOneThreadDoesIsNotSharedOutToOthersOfWhichSamplesTellOther
   EXPECT_LT(sums[1].ms(kCompute), 20);
 }
 
+/// Both compute for 3, 6 or 12 ms in turn; one of them does something else for a third of that
+/// time.
+TEST(FoldingTest, WhatAThreadWasNeverFoundDoingIsNotSharedOutToIt) {
+  const auto lane = [](bool does_other) {
+    return [=](Timeline& timeline) {
+      timeline.enter(at_ms(0), Level::root, kMain);
+      call(timeline, 0, 1, kFromMain);
+      double begin = 1;
+      for (int i = 0; i < 60; ++i) {
+        const double length = i % 3 == 0 ? 3 : i % 3 == 1 ? 6 : 12;
+        if (i % 2 == 0) {
+          const bool in_other = does_other && i % 6 == 4;
+          timeline.sample(at_ms(begin + length / 2), in_other ? kInOther : kInCompute);
+        }
+        call(timeline, begin + length, begin + length + 1, kFromMain);
+        begin += length + 1;
+      }
+      timeline.leave(at_ms(begin), 0);
+    };
+  };
+  const std::vector<Sums> sums = play({lane(false), lane(true)});
+  EXPECT_EQ(sums[0].ms(kOther), 0);
+  EXPECT_GT(sums[1].ms(kOther), 60);
+}
+
 /// Reading a file, say: the thread computes in one of ten milliseconds.
 TEST(FoldingTest, FarTooFewSamplesMeanThatTheThreadDidNotCompute) {
   const Sums sums = play({[](Timeline& timeline) {
