@@ -5,6 +5,9 @@
 // no real waiting (workers without work), or are known better from other records.
 #include "collector/sampling/thread_wait.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "collector/process/selection.h"
@@ -21,6 +24,15 @@ namespace {
 
 ThreadLog* log_for(Kind kind) {
   return kind == Kind::lock ? registry::existing_log() : lifecycle::watched_log();
+}
+
+/// No log is made for a wait that may be short. But the first thread may wait for all others before
+/// it does anything else, and the program may be stopped while it does.
+ThreadLog* log_at_begin(Kind kind) {
+  ThreadLog* const log = registry::existing_log();
+  if (log != nullptr || kind == Kind::lock || syscall(SYS_gettid) != getpid()) return log;
+  const NoCancellation stays;
+  return lifecycle::watched_log();
 }
 
 /// The last wait of this thread that ended by its timeout. If it soon waits for the same object
@@ -64,7 +76,7 @@ void Wait::take_yields() {
 void Wait::say_waiting(uintptr_t caller, uint32_t owner) {
   const KeepErrno keep;
   if (selection::is_off() || !is_same_memory()) return;
-  ThreadLog* const log = registry::existing_log();  // no log is made for a wait that may be short
+  ThreadLog* const log = log_at_begin(kind_);
   if (log == nullptr || log->waiting > 0) return;
   const StringId name = log->name(name_);
   log->open(
