@@ -5,6 +5,7 @@
 // contents; each subcommand lies in the file of its name.
 
 #include <CLI/CLI.hpp>
+#include <map>
 
 #include "base/settings.h"
 #include "cli/commands/log_options.h"
@@ -33,11 +34,15 @@ constexpr const char* kGoingOn = "While a run goes on";
 constexpr const char* kOthers = "Other tools, and this machine";
 constexpr const char* kForTheBuild = "";
 
+constexpr const char* kProgram = " -- PROGRAM [ARGUMENT...]";
+
 constexpr Subcommand kSubcommands[] = {
     {kMeasure, "run", "measure a program, analyze the run and print the report", add_run,
-     "culprit run -- mpirun -n 4 ./program    or    mpirun -n 4 culprit run -- ./program"},
+     "culprit run -- mpirun -n 4 ./program    or    mpirun -n 4 culprit run -- ./program",
+     kProgram},
     {kMeasure, "record", "measure a program, to be analyzed later", add_record,
-     "culprit record -- mpirun -n 4 ./program    or    mpirun -n 4 culprit record -- ./program"},
+     "culprit record -- mpirun -n 4 ./program    or    mpirun -n 4 culprit record -- ./program",
+     kProgram},
     {kMeasure, "attach",
      "look at running programs from outside: who computes, who waits, and for whom", add_attach,
      "culprit attach 4242    or    culprit attach --children $(pidof mpirun)"},
@@ -133,7 +138,9 @@ Result<void> take_newest(const CLI::App& app) {
 int main(int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   const Program program = split_off_program(arguments);
-  arguments = without_help_command(std::move(arguments));
+  std::vector<std::string> commands;
+  for (const Subcommand& entry : kSubcommands) commands.emplace_back(entry.name);
+  arguments = without_help_command(std::move(arguments), commands);
   take_defaults();
   CLI::App app("Who made whom wait, where in the code, and what did it cost?", "culprit");
   app.set_version_flag("--version", "culprit " + version_in_words());
@@ -153,7 +160,9 @@ int main(int argc, char** argv) {
     const Action action = entry.add(*command, program);
     command->callback([&chosen, action] { chosen = action; });
   }
-  use_help_pages(app);
+  std::map<std::string, std::string> behind;
+  for (const Subcommand& entry : kSubcommands) behind.emplace(entry.name, entry.behind);
+  use_help_pages(app, behind);
   set_log_level(process_environment(variable(Setting::log)));
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -24,7 +24,8 @@ struct Subcommand {
   const char* name;
   const char* summary;
   Action (*add)(CLI::App& command, const Program& program);
-  const char* example;  ///< that --help shows
+  const char* example;      ///< that --help shows
+  const char* behind = "";  ///< what its usage has behind the options
 };
 
 /// The subcommands that --help lists.

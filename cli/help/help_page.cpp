@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/commands/subcommands.h"
 #include "report/words/layout.h"
@@ -101,9 +102,15 @@ std::string usage_of(const CLI::App& app) {
 
 class HelpFormatter : public CLI::FormatterBase {
  public:
+  explicit HelpFormatter(std::map<std::string, std::string> behind) : behind_(std::move(behind)) {}
+
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    return help_page(*app);
+    const auto behind = behind_.find(app->get_name());
+    return help_page(*app, behind == behind_.end() ? "" : behind->second);
   }
+
+ private:
+  std::map<std::string, std::string> behind_;
 };
 
 }  // namespace
@@ -140,15 +147,15 @@ std::string spelling_of(const CLI::Option& option) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string help_page(const CLI::App& app) {
-  std::string text = usage_of(app) + "\n\n" + report::wrapped(app.get_description(), 0);
+std::string help_page(const CLI::App& app, const std::string& behind) {
+  std::string text = usage_of(app) + behind + "\n\n" + report::wrapped(app.get_description(), 0);
   text += commands_text(app) + options_text(app);
   if (!app.get_footer().empty()) text += "\n" + report::wrapped(app.get_footer(), 0);
   return text;
 }
 
-void use_help_pages(CLI::App& app) {
-  const auto pages = std::make_shared<HelpFormatter>();
+void use_help_pages(CLI::App& app, std::map<std::string, std::string> behind) {
+  const auto pages = std::make_shared<HelpFormatter>(std::move(behind));
   app.formatter(pages);
   for (CLI::App* each : app.get_subcommands([](CLI::App*) { return true; })) each->formatter(pages);
 }

@@ -6,16 +6,18 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace culprit::cli {
 
-/// The help of `app`, which is `culprit` itself or a subcommand.
-std::string help_page(const CLI::App& app);
+/// The help of `app`, which is `culprit` itself or a subcommand. `behind`: what its usage has
+/// behind the options: " -- PROGRAM".
+std::string help_page(const CLI::App& app, const std::string& behind);
 
-/// Has `app` and its subcommands show that.
-void use_help_pages(CLI::App& app);
+/// Has `app` and its subcommands show that. `behind`: by subcommand.
+void use_help_pages(CLI::App& app, std::map<std::string, std::string> behind);
 
 /// "-o, --output" of an option, or a positional argument's name in capitals.
 std::string spelling_of(const CLI::Option& option);

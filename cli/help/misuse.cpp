@@ -80,9 +80,26 @@ std::optional<std::string> unknown_option(const CLI::App& app,
   return std::nullopt;
 }
 
+/// What is said of an argument that is missing; "" if none is.
+std::string missing(const CLI::App& command) {
+  for (const CLI::Option* each : shown_options(command)) {
+    const auto given = static_cast<int>(each->count());
+    const int wanted = each->get_items_expected_min();
+    const bool may_lack = !each->get_required() && given == 0;
+    if (!each->get_positional() || may_lack || given >= wanted) continue;
+    if (wanted == 1) return fmt::format("{} is missing", spelling_of(*each));
+    return fmt::format("{}: at least {} are needed, and {} {} given", spelling_of(*each), wanted,
+                       given, given == 1 ? "was" : "were");
+  }
+  return "";
+}
+
 std::string complaint(const CLI::App& app, const CLI::App* command,
                       const std::vector<std::string>& arguments, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
+    const std::string words = command == nullptr ? "" : missing(*command);
+    return words.empty() ? error.what() : words;
+  }
   const auto word = std::find_if(arguments.begin(), arguments.end(),
                                  [](const std::string& each) { return !each.starts_with('-'); });
   if (command == nullptr && word != arguments.end()) {
@@ -90,10 +107,7 @@ std::string complaint(const CLI::App& app, const CLI::App* command,
                        suggestion(*word, names_of(all_commands(app))));
   }
   const CLI::App& asked = command == nullptr ? app : *command;
-  if (const auto option = unknown_option(asked, arguments)) {
-    return fmt::format("there is no option '{}'{}", *option,
-                       suggestion(*option, options_of(asked)));
-  }
+  if (const auto option = unknown_option(asked, arguments)) return no_such_option(asked, *option);
   return error.what();
 }
 
@@ -113,6 +127,10 @@ std::optional<std::string> meant_by(std::string_view word, std::span<const std::
   return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
+std::string no_such_option(const CLI::App& command, const std::string& word) {
+  return fmt::format("there is no option '{}'{}", word, suggestion(word, options_of(command)));
+}
+
 std::string misuse(const CLI::App& app, const std::vector<std::string>& arguments,
                    const CLI::ParseError& error) {
   const CLI::App* const command = command_of(app, arguments);
@@ -121,10 +139,15 @@ std::string misuse(const CLI::App& app, const std::vector<std::string>& argument
   return fmt::format("{} (see `{} --help`)", complaint(app, command, arguments, error), help);
 }
 
-std::vector<std::string> without_help_command(std::vector<std::string> arguments) {
+std::vector<std::string> without_help_command(std::vector<std::string> arguments,
+                                              const std::vector<std::string>& commands) {
   if (arguments.empty() || arguments.front() != "help") return arguments;
   arguments.erase(arguments.begin());
   if (arguments.size() > 1) arguments.resize(1);
+  const bool is_unknown =
+      !arguments.empty() && !arguments.front().starts_with('-') &&
+      std::find(commands.begin(), commands.end(), arguments.front()) == commands.end();
+  if (is_unknown) return arguments;
   arguments.emplace_back("--help");
   return arguments;
 }

@@ -17,11 +17,17 @@ namespace culprit::cli {
 /// The one of `known` that `word` is most likely a misspelling of, if one is near enough.
 std::optional<std::string> meant_by(std::string_view word, std::span<const std::string> known);
 
+/// "there is no option '--outptu': did you mean '--output'?" of a word that `command` does not
+/// know.
+std::string no_such_option(const CLI::App& command, const std::string& word);
+
 /// The sentence about `arguments`, which `app` refused with `error`.
 std::string misuse(const CLI::App& app, const std::vector<std::string>& arguments,
                    const CLI::ParseError& error);
 
-/// The same command line, where `culprit help report` stands for `culprit report --help`.
-std::vector<std::string> without_help_command(std::vector<std::string> arguments);
+/// The same command line, where `culprit help report` stands for `culprit report --help`. Help
+/// about what is none of `commands` is left to be refused.
+std::vector<std::string> without_help_command(std::vector<std::string> arguments,
+                                              const std::vector<std::string>& commands);
 
 }  // namespace culprit::cli

@@ -27,10 +27,32 @@ TEST(Misuse, SuggestsNothingFarAway) {
 
 TEST(Misuse, TakesHelpAsACommand) {
   using Words = std::vector<std::string>;
-  EXPECT_EQ(without_help_command({"help"}), Words{"--help"});
-  EXPECT_EQ(without_help_command({"help", "report"}), (Words{"report", "--help"}));
-  EXPECT_EQ(without_help_command({"report", "help"}), (Words{"report", "help"}));
-  EXPECT_EQ(without_help_command({}), Words{});
+  const Words known{"report", "run"};
+  EXPECT_EQ(without_help_command({"help"}, known), Words{"--help"});
+  EXPECT_EQ(without_help_command({"help", "report"}, known), (Words{"report", "--help"}));
+  EXPECT_EQ(without_help_command({"report", "help"}, known), (Words{"report", "help"}));
+  EXPECT_EQ(without_help_command({"help", "rnu"}, known), Words{"rnu"}) << "it is to be refused";
+  EXPECT_EQ(without_help_command({}, known), Words{});
+}
+
+TEST(Misuse, SaysWhichArgumentsAreMissing) {
+  CLI::App app("", "culprit");
+  std::vector<std::string> many, one;
+  app.add_subcommand("diff")->add_option("experiments", many)->expected(2, 9);
+  app.add_subcommand("attach")->add_option("process", one)->required();
+  const auto said = [&](std::vector<std::string> words) {
+    const std::vector<std::string> arguments = words;
+    std::reverse(words.begin(), words.end());
+    try {
+      app.parse(words);
+    } catch (const CLI::ParseError& error) {
+      return misuse(app, arguments, error);
+    }
+    return std::string();
+  };
+  EXPECT_EQ(said({"attach"}), "PROCESS is missing (see `culprit attach --help`)");
+  EXPECT_EQ(said({"diff", "a"}),
+            "EXPERIMENTS: at least 2 are needed, and 1 was given (see `culprit diff --help`)");
 }
 
 }  // namespace
