@@ -13,6 +13,7 @@
 
 #include "assemble/look/note.h"
 #include "assemble/names/debug_files/package.h"
+#include "assemble/play/line_counts.h"
 #include "assemble/profile/named_profile.h"
 #include "assemble/raw/process.h"
 #include "assemble/records/device_stream.h"
@@ -379,7 +380,7 @@ trace::Location location_of(const RecordedRun& run, const Lane& lane) {
 }
 
 /// `events`: about how many each location has.
-void define(RecordedRun& run, const std::vector<uint64_t>& events) {
+void define(RecordedRun& run, const std::vector<uint64_t>& events, unsigned threads) {
   trace::Definitions& definitions = run.definitions;
   definitions.regions = run.regions.complete();
   run.metrics.complete(definitions);
@@ -408,6 +409,7 @@ void define(RecordedRun& run, const std::vector<uint64_t>& events) {
     run.facts.events += events[i];
   }
   trace::make_names_valid(definitions);
+  run.facts.lines = costliest_lines(run.code, run.accounts, definitions.regions, threads);
 }
 
 void note_refused_counters(RecordedRun& run) {
@@ -440,12 +442,14 @@ void gather_run_facts(RecordedRun& run, const GuardedPath& raw) {
 }
 
 /// The addresses of the run's profile are to be named as well.
-void add_profiled_addresses(RecordedRun& run, unsigned threads) {
+void add_profiled_code(RecordedRun& run, unsigned threads) {
   ProfileDamage damage;
-  const auto addresses = profiled_addresses(run.folders, damage, threads);
+  auto code = profiled_code(run.folders, damage, threads);
   for (std::string& sentence : sentences_of(damage)) run.facts.notes.push_back(std::move(sentence));
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    run.accounts[i].survey.addresses.insert(addresses[i].begin(), addresses[i].end());
+  for (size_t i = 0; i < code.size(); ++i) {
+    Survey& survey = run.accounts[i].survey;
+    survey.addresses.insert(code[i].addresses.begin(), code[i].addresses.end());
+    survey.stacks = std::move(code[i].stacks);  // records have but a part of them
   }
 }
 
@@ -478,7 +482,7 @@ Result<void> prepare_facts(RecordedRun& run, const GuardedPath& raw, const PassO
 void prepare_events(RecordedRun& run, unsigned threads) {
   make_contexts(run);
   kLog.debug("{} communicators; tallying with {} threads", run.comms.comms.size(), threads);
-  define(run, tally(run, threads));
+  define(run, tally(run, threads), threads);
   note_refused_counters(run);
 }
 
@@ -526,12 +530,12 @@ Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
   RecordedRun& run = *made;
   const unsigned threads = thread_count(options.threads);
   read_and_survey(run, raw, threads, LogsWithout::kept);
-  add_profiled_addresses(run, threads);
+  add_profiled_code(run, threads);
   if (auto done = prepare_facts(run, raw, options, threads); !done) return done.error();
   profile = name_profile({run.folders, run.lanes, run.code, *run.clock, run.regions}, threads);
   std::vector<uint64_t> records;
   for (const trace::ProfileLine& line : profile.lines) records.push_back(line.records);
-  define(run, records);
+  define(run, records, threads);
   profile.definitions = run.definitions;
   return made;
 }

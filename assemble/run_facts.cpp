@@ -55,10 +55,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CoreTime, rank, begin_s, end_s, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StuckMember, location, name, call, callpath, place,
                                                 since_s, waits_for, why, in_circle)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StuckGroup, deadlock, members)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CostlyLine, function, function_file, function_line,
+                                                file, line, samples, function_samples)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RunFacts, command, program, mpi, openmp, processes,
                                                 sampling_signal, records, events, overhead_pct,
                                                 clock_error_ns, cores, tasks, core_takers,
-                                                core_times, stuck, notes, losses)
+                                                core_times, stuck, lines, notes, losses)
 
 namespace {
 

@@ -98,6 +98,17 @@ struct RunState {
   double now_s = 0;                    ///< the moment, since the start of the run
 };
 
+/// A line of source in a function of the program, on all ranks together.
+struct CostlyLine {
+  std::string function;
+  std::string function_file;   ///< base name
+  uint32_t function_line = 0;  ///< where it is declared
+  std::string file;            ///< of the line: base name
+  uint32_t line = 0;
+  uint64_t samples = 0;           ///< found there, or in what is called from there
+  uint64_t function_samples = 0;  ///< of all lines of the function
+};
+
 /// The losses are those before the replay.
 struct RunFacts {
   std::string command;  ///< of rank 0
@@ -115,6 +126,7 @@ struct RunFacts {
   std::vector<CoreTaker> core_takers;  ///< by node; the largest first
   std::vector<CoreTime> core_times;    ///< of processes that lacked a core, in order
   std::vector<StuckGroup> stuck;       ///< when the run ended; deadlocks first
+  std::vector<CostlyLine> lines;       ///< by function, the costliest first
   std::vector<std::string> notes;  ///< sentences for the report (libomp put under the program, ...)
   Losses losses;
 };

@@ -257,6 +257,13 @@ void merge_cores(const assemble::RunFacts& facts, blame::Findings& findings) {
   }
 }
 
+void merge_lines(const std::vector<assemble::CostlyLine>& lines, blame::Findings& findings) {
+  for (const assemble::CostlyLine& row : lines) {
+    findings.lines.push_back({row.function, row.function_file, row.function_line, row.file,
+                              row.line, row.samples, row.function_samples});
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<fs::path, ExperimentInfo>> experiments_in(const fs::path& folder) {
@@ -302,6 +309,7 @@ void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,
   run.page_faults = info.page_faults;
   merge_cores(facts, findings);
   merge_stuck(facts.stuck, findings);
+  merge_lines(facts.lines, findings);
   for (const auto& [name, value] : info.parameters) findings.parameters.push_back({name, value});
   run.notes.insert(run.notes.end(), info.selected.begin(), info.selected.end());
   run.notes.insert(run.notes.end(), facts.notes.begin(), facts.notes.end());

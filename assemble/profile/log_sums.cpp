@@ -196,9 +196,8 @@ class LogReader {
 
   void settle(const Own& own) {
     const ProfileRow& row = all_[own.row];
-    uint64_t kind = with(place_of(row), 1);
-    const uint64_t ends = with(with(kind, edge_of(row.place >> 32)), edge_of(row.place));
-    kind = with(ends, length_class(row));
+    const uint64_t begin = with(with(place_of(row), 1), edge_of(row.place >> 32));
+    const uint64_t ends = with(begin, edge_of(row.place)), kind = with(ends, length_class(row));
     if (own.pool.weight > 0) sums_.own[ends].add(own.pool);
     StretchPool& pool = pools_.at(kind);
     if (pool.around == kNoPath) pool.around = common_functions(row);

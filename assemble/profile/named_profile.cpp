@@ -423,9 +423,9 @@ class Namer {
 
 }  // namespace
 
-std::vector<std::vector<uint64_t>> profiled_addresses(const std::vector<RawProcessFolder>& folders,
-                                                      ProfileDamage& damage, unsigned threads) {
-  std::vector<std::vector<uint64_t>> addresses(folders.size());
+std::vector<ProfiledCode> profiled_code(const std::vector<RawProcessFolder>& folders,
+                                        ProfileDamage& damage, unsigned threads) {
+  std::vector<ProfiledCode> code(folders.size());
   std::vector<ProfileDamage> found(folders.size());
   parallel_for(folders.size(), threads, [&](size_t i) {
     const FileOfProfile profile = profiles_of(folders[i]);
@@ -434,11 +434,12 @@ std::vector<std::vector<uint64_t>> profiled_addresses(const std::vector<RawProce
     for (const LogProfile& log : profile.logs) {
       const std::vector<uint64_t> some = addresses_of(log);
       all.insert(some.begin(), some.end());
+      add_samples(log, code[i].stacks);
       found[i].senseless += log.senseless;
       found[i].torn += log.torn ? 1 : 0;
       found[i].no_room += log.head.cut_paths + log.head.cut_rows;
     }
-    addresses[i].assign(all.begin(), all.end());
+    code[i].addresses.assign(all.begin(), all.end());
   });
   for (const ProfileDamage& one : found) {
     damage.cut += one.cut;
@@ -446,7 +447,7 @@ std::vector<std::vector<uint64_t>> profiled_addresses(const std::vector<RawProce
     damage.senseless += one.senseless;
     damage.no_room += one.no_room;
   }
-  return addresses;
+  return code;
 }
 
 std::vector<std::string> sentences_of(const ProfileDamage& damage) {

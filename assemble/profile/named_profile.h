@@ -15,6 +15,7 @@
 #include "assemble/raw/reader.h"
 #include "assemble/run/clock.h"
 #include "assemble/run/lanes.h"
+#include "assemble/run/sampled_stacks.h"
 #include "trace/profile.h"
 
 namespace culprit::assemble {
@@ -28,9 +29,14 @@ struct ProfileDamage {
 };
 std::vector<std::string> sentences_of(const ProfileDamage& damage);
 
-/// The addresses in each process's profile, by folder, without repetition.
-std::vector<std::vector<uint64_t>> profiled_addresses(const std::vector<RawProcessFolder>& folders,
-                                                      ProfileDamage& damage, unsigned threads);
+/// The code in one process's profile.
+struct ProfiledCode {
+  std::vector<uint64_t> addresses;  ///< without repetition
+  SampledStacks stacks;
+};
+/// By folder.
+std::vector<ProfiledCode> profiled_code(const std::vector<RawProcessFolder>& folders,
+                                        ProfileDamage& damage, unsigned threads);
 
 /// The processes with what those addresses mean, on one clock.
 struct ProfiledRun {

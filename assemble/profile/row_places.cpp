@@ -56,6 +56,20 @@ std::vector<uint64_t> addresses_of(const LogProfile& profile) {
   return addresses;
 }
 
+void add_samples(const LogProfile& profile, SampledStacks& stacks) {
+  std::vector<uint32_t> paths(profile.rows.size()), depths(profile.rows.size());
+  for (uint32_t i = 1; i < profile.rows.size(); ++i) {
+    const ProfileRow& row = profile.rows[i];
+    if (row.kind == ProfileKind::frame) {
+      depths[i] = depths[row.parent] + 1;
+      paths[i] =
+          depths[i] < kDeepest ? stacks.child(paths[row.parent], row.place) : paths[row.parent];
+    } else if (row.kind == ProfileKind::sampled) {
+      stacks.add(paths[row.place], row.amount);
+    }
+  }
+}
+
 bool RowPlace::hides_samples() const {
   if (stack.empty()) return false;
   const Level level = stack.back().level;

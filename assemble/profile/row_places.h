@@ -17,6 +17,7 @@
 #include "assemble/play/timeline.h"
 #include "assemble/profile/path_table.h"
 #include "assemble/profile/profile_file.h"
+#include "assemble/run/sampled_stacks.h"
 
 namespace culprit::assemble {
 
@@ -126,5 +127,8 @@ class ProcessPlaces {
 
 /// The addresses of a profile that need names.
 std::vector<uint64_t> addresses_of(const LogProfile& profile);
+
+/// Adds where samples found the thread.
+void add_samples(const LogProfile& profile, SampledStacks& stacks);
 
 }  // namespace culprit::assemble

@@ -27,6 +27,7 @@ class Surveyor {
   ThreadSurvey take() {
     finish_comm();
     find_callers();
+    find_stacks();
     return std::move(result_);
   }
 
@@ -60,6 +61,9 @@ class Surveyor {
         break;
       case RawGroup::measurement:
         see_measurement(record);
+        break;
+      case RawGroup::samples:
+        see_sample(record);
         break;
       case RawGroup::other:
         see_other(record);
@@ -130,6 +134,29 @@ class Surveyor {
       std::reverse(addresses.begin(), addresses.end());
       auto& known = result_.survey.callers[node.address];
       if (known.size() < kMost) known.insert(std::move(addresses));
+    }
+  }
+
+  /// The call paths that samples found.
+  void find_stacks() {
+    std::map<uint32_t, uint32_t> numbers;  // by path, in the stacks
+    std::vector<uint32_t> way;
+    for (const auto& [id, count] : samples_) {
+      way.clear();
+      auto known = numbers.end();
+      for (uint32_t at = id; at != 0 && known == numbers.end();) {
+        way.push_back(at);
+        const auto frame = paths_.find(at);
+        at = frame == paths_.end() ? 0 : frame->second.parent;
+        known = numbers.find(at);
+      }
+      uint32_t path = known == numbers.end() ? 0 : known->second;
+      for (auto each = way.rbegin(); each != way.rend(); ++each) {
+        const auto frame = paths_.find(*each);
+        if (frame != paths_.end()) path = result_.survey.stacks.child(path, frame->second.address);
+        numbers[*each] = path;
+      }
+      result_.survey.stacks.add(path, count);
     }
   }
 
@@ -267,6 +294,12 @@ class Surveyor {
     }
   }
 
+  void see_sample(const RawRecord& record) {
+    if (record.kind != RawKind::sample) return;
+    const auto sample = record.as<raw::sample>();
+    samples_[sample.path] += uint64_t{1} + sample.missed;
+  }
+
   /// Two texts, each ended by a zero.
   void see_task(const RawRecord& record) {
     const auto use = record.as<raw::task_use>();
@@ -376,7 +409,8 @@ class Surveyor {
 
   ThreadSurvey result_;
   std::unordered_map<uint32_t, PathNode> paths_;
-  std::unordered_set<uint64_t> callers_;  ///< of instrumented functions
+  std::unordered_map<uint32_t, uint64_t> samples_;  ///< by path
+  std::unordered_set<uint64_t> callers_;            ///< of instrumented functions
   uint32_t thread_;
   bool is_initial_ = false;
   std::vector<uint32_t> ranks_;
@@ -412,6 +446,7 @@ void Survey::merge(Survey&& other) {
   merge_by_time(windows, other.windows);
   merge_by_time(files, other.files);
   epoch_groups.merge(other.epoch_groups);
+  stacks.merge(other.stacks);
   for (const auto& [number, region] : other.regions) {
     ParallelRegion& mine = regions[number];
     if (region.code != 0) mine.code = region.code;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "assemble/raw/reader.h"
+#include "assemble/run/sampled_stacks.h"
 #include "trace/definitions.h"
 
 namespace culprit::assemble {
@@ -149,6 +150,7 @@ struct Survey {
   /// By return address into the caller of an instrumented function: the call paths that end there,
   /// as return addresses, outermost first. Only a few of each are kept.
   std::unordered_map<uint64_t, std::set<std::vector<uint64_t>>> callers;
+  SampledStacks stacks;
   uint32_t unknown_python = 0;  ///< version of one whose frames are not read; 0: there is none
   std::unordered_map<uint64_t, uint64_t> task_code;      ///< by task
   std::unordered_map<uint64_t, uint32_t> task_creators;  ///< creator in a task's number -> log

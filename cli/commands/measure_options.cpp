@@ -13,7 +13,6 @@
 
 #include "base/setting_values.h"
 #include "cli/commands/option_checks.h"
-#include "cli/help/misuse.h"
 #include "cli/message.h"
 
 namespace culprit::cli {
@@ -97,8 +96,8 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
       return kUsage;
     }
     if (options->command.words().front().starts_with('-')) {
-      kLog.error("{} (see `culprit {} --help`)",
-                 no_such_option(command, options->command.words().front()), command.get_name());
+      kLog.error("{} has no option '{}' (see `culprit {} --help`)", command.get_name(),
+                 options->command.words().front(), command.get_name());
       return kUsage;
     }
     return measure(*options);

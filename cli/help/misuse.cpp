@@ -107,7 +107,10 @@ std::string complaint(const CLI::App& app, const CLI::App* command,
                        suggestion(*word, names_of(all_commands(app))));
   }
   const CLI::App& asked = command == nullptr ? app : *command;
-  if (const auto option = unknown_option(asked, arguments)) return no_such_option(asked, *option);
+  if (const auto option = unknown_option(asked, arguments)) {
+    return fmt::format("there is no option '{}'{}", *option,
+                       suggestion(*option, options_of(asked)));
+  }
   return error.what();
 }
 
@@ -125,10 +128,6 @@ std::optional<std::string> meant_by(std::string_view word, std::span<const std::
     best = &each;
   }
   return best == nullptr ? std::nullopt : std::optional(*best);
-}
-
-std::string no_such_option(const CLI::App& command, const std::string& word) {
-  return fmt::format("there is no option '{}'{}", word, suggestion(word, options_of(command)));
 }
 
 std::string misuse(const CLI::App& app, const std::vector<std::string>& arguments,

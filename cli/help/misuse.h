@@ -17,10 +17,6 @@ namespace culprit::cli {
 /// The one of `known` that `word` is most likely a misspelling of, if one is near enough.
 std::optional<std::string> meant_by(std::string_view word, std::span<const std::string> known);
 
-/// "there is no option '--outptu': did you mean '--output'?" of a word that `command` does not
-/// know.
-std::string no_such_option(const CLI::App& command, const std::string& word);
-
 /// The sentence about `arguments`, which `app` refused with `error`.
 std::string misuse(const CLI::App& app, const std::vector<std::string>& arguments,
                    const CLI::ParseError& error);

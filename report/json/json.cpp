@@ -157,6 +157,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"tasks", values.rows(f.tasks)},
       {"core_takers", values.rows(f.core_takers)},
       {"core_times", values.rows(f.core_times)},
+      {"lines", values.rows(f.lines)},
       {"identities", with_sentences(values, f.identities, "violations", f.identities.violations)},
       {"patterns", values.rows(found_patterns())},
       {"stuck", stuck_of(f, values)},

@@ -14,6 +14,7 @@
 #include "blame/judge/summary.h"
 #include "report/text_page/glance.h"
 #include "report/text_page/head.h"
+#include "report/text_page/lines.h"
 #include "report/verdict/device_words.h"
 #include "report/verdict/savings.h"
 #include "report/verdict/verdict.h"
@@ -104,6 +105,7 @@ class Screen {
   std::string write() const {
     std::string page = head_in_short(findings_, time_) + '\n';
     page += wrapped(verdict_.text.empty() ? nothing() : verdict_.text, 0);
+    page += lines();
     if (!verdict_.warning.empty()) page += wrapped("Warning: " + verdict_.warning, 0);
     page += notes();
     if (verdict_.judges_speed()) page += speed();
@@ -114,6 +116,13 @@ class Screen {
   std::string nothing() const {
     return findings_.locations.size() > 1 ? "No thread waited for another."
                                           : "One thread ran alone, and waited for no other.";
+  }
+
+  /// Of the function that the verdict names first.
+  std::string lines() const {
+    if (verdict_.kind != VerdictKind::cause || verdict_.causes.empty()) return "";
+    const blame::FoundCallPath* const function = names_.find(verdict_.causes.front().example);
+    return function == nullptr ? "" : wrapped(lines_sentence(findings_, *function), 0);
   }
 
   /// Figures that are not those of a whole run, measured, have a note that says what they are;

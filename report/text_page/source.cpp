@@ -104,7 +104,8 @@ void Sources::look_around() {
   }
 }
 
-std::vector<std::string> Sources::lines(const blame::FoundCallPath& path, size_t count) {
+std::vector<std::string> Sources::lines(const blame::FoundCallPath& path,
+                                        const std::vector<uint32_t>& numbers) {
   if (path.file.empty() || path.line == 0) return {};
   if (!looked_) look_around();
   const auto [begin, end] = files_.equal_range(fs::path(path.file).filename().string());
@@ -112,9 +113,11 @@ std::vector<std::string> Sources::lines(const blame::FoundCallPath& path, size_t
   for (auto each = begin; each != end; ++each) {
     const std::vector<std::string> all = lines_of(each->second);
     if (!says(all, path.line, word_of(path))) continue;
-    const auto first = all.begin() + path.line - 1;
-    const std::vector<std::string> some(first, first + static_cast<std::ptrdiff_t>(std::min<size_t>(
-                                                           count, all.size() - (path.line - 1))));
+    std::vector<std::string> some;
+    for (const uint32_t number : numbers) {
+      if (number == 0 || number > all.size()) break;
+      some.push_back(all[number - 1]);
+    }
     if (!found.empty() && found != some) return {};  // which of them was compiled?
     found = some;
   }

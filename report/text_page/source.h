@@ -24,9 +24,10 @@ class Sources {
   /// The current folder, that of the experiment, and that of the program, as far as they are known.
   static Sources around(const blame::Findings& findings, const std::filesystem::path& experiment);
 
-  /// `count` lines from where the function or construct begins, as they are in the file; none if
-  /// there is no doubtless file.
-  std::vector<std::string> lines(const blame::FoundCallPath& path, size_t count);
+  /// These lines of the file that the function or construct is in, up to the first that it does not
+  /// have; none if there is no doubtless file.
+  std::vector<std::string> lines(const blame::FoundCallPath& path,
+                                 const std::vector<uint32_t>& numbers);
 
  private:
   void look_around();

@@ -29,10 +29,10 @@
 #include "report/text_page/first_screen.h"
 #include "report/text_page/glance.h"
 #include "report/text_page/head.h"
+#include "report/text_page/lines.h"
 #include "report/text_page/messages.h"
 #include "report/text_page/models.h"
 #include "report/text_page/periods.h"
-#include "report/text_page/source.h"
 #include "report/text_page/threads.h"
 #include "report/text_page/windows.h"
 #include "report/verdict/apart/start_up.h"
@@ -57,8 +57,7 @@ using blame::Proportion;
 using blame::Waiting;
 
 constexpr size_t kTopRows = 5;
-constexpr size_t kWithSource = 3;  ///< entries that show source lines, where there are sources
-constexpr size_t kSourceLines = 2;
+constexpr size_t kWithSource = 3;       ///< entries that show source lines, where there are sources
 constexpr double kRowMatters = 0.01;    ///< of the whole; smaller rows are only counted
 constexpr double kTrifle = 0.001;       ///< of the whole; not worth a line of any kind
 constexpr double kShareMatters = 0.05;  ///< of the time of a row; less imbalance is not shown
@@ -85,7 +84,6 @@ class Page {
   void write_stages();
   void write_periods();
   void write_user_patterns();
-  void write_source(const blame::FoundCallPath& found);
   void write_not_covered();
   void write_foot();
 
@@ -301,22 +299,13 @@ void Page::write_blamed(size_t place, const blame::Blamed& blamed) {
     line(std::string(text_column(), ' ') + "in " +
          path_name(blamed.callpath, room_behind(text_column() + 3)));
   }
-  if (found && place <= kWithSource) write_source(*found);
+  if (found && place <= kWithSource) page_ += source_lines(findings_, *found, sources_);
   const std::string spread = distribution_sentence(findings_, blamed.callpath);
   page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, text_column());
   page_ += wrapped(gain_sentence(findings_, blamed.callpath, time_), text_column());
   const std::string evidence = evidence_.sentence(blamed.callpath);
   if (!evidence.empty() && meaning_of_nowhere(blamed.callpath).empty()) {
     page_ += wrapped(evidence, text_column());
-  }
-}
-
-void Page::write_source(const blame::FoundCallPath& found) {
-  uint32_t number = found.line;
-  for (const std::string& text : sources_.lines(found, kSourceLines)) {
-    const std::string shown = printable(text, "\t");
-    line(cut_to(fmt::format("{}{} | {}", std::string(text_column(), ' '), number++, shown),
-                page_width()));
   }
 }
 

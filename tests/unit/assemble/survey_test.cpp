@@ -3,6 +3,8 @@
 
 #include "assemble/run/survey.h"
 
+#include <algorithm>
+
 #include "fixture.h"
 
 namespace culprit::assemble::test {
@@ -29,6 +31,23 @@ TEST_F(SurveyTest, CountsThePathsOfAllKindsThatTakeOne) {
       .sample(30, in_main({}))
       .put(RawKind::woke, 40, 0, 1, {7});
   EXPECT_EQ(made().tool.paths, 4u);
+}
+
+TEST_F(SurveyTest, KnowsHowOftenSamplesFoundEachStack) {
+  process()
+      ->thread(0)
+      .sample(10, in_main({"a"}))
+      .sample(20, in_main({"b"}))
+      .sample(30, in_main({"a"}));
+  SampledStacks stacks = made().survey.stacks;
+  stacks.merge(made().survey.stacks);
+  std::vector<uint64_t> samples;
+  for (const SampledStacks::Path& path : stacks.paths()) {
+    if (path.samples > 0) samples.push_back(path.samples);
+  }
+  std::sort(samples.begin(), samples.end());
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(samples[1], 2 * samples[0]);
 }
 
 TEST_F(SurveyTest, KnowsTheCodeOfEveryRecordThatHasSome) {

@@ -169,6 +169,23 @@ TEST(FirstScreen, ReadsWellOfNothing) {
   EXPECT_NE(screen_of({}).find("waited for no other"), std::string::npos);
 }
 
+TEST(FirstScreen, NamesTheLinesThatCostMost) {
+  blame::Findings found = several_causes();
+  EXPECT_EQ(screen_of(found).find("Costliest"), std::string::npos);
+  found.lines = {{"pack_halo", "", 0, "halo.c", 90, 50, 50},
+                 {"resolve_contacts", "", 0, "contact.h", 31, 62, 100},
+                 {"resolve_contacts", "", 0, "", 33, 30, 100},
+                 {"resolve_contacts", "", 0, "", 34, 8, 100}};
+  EXPECT_NE(flat(screen_of(found))
+                .find("Costliest lines of resolve_contacts: contact.h:31 (62 % of "
+                      "its samples), 33 (30 %). "),
+            std::string::npos)
+      << screen_of(found);
+  found.lines[1].samples = 10;
+  found.lines.resize(2);
+  EXPECT_EQ(screen_of(found).find("Costliest"), std::string::npos) << "none stands out";
+}
+
 TEST(FirstScreen, CallsRanksWithoutMpiNoMpi) {
   blame::Findings found = several_causes();
   found.run.mpi.clear();

@@ -28,7 +28,8 @@ class SourceLines : public testing::Test {
   void write(const char* name, const std::string& text) { std::ofstream(folder_ / name) << text; }
   std::vector<std::string> lines(const char* region, const char* file, uint32_t line,
                                  const char* model = "user") const {
-    return Sources({folder_}).lines({"main", region, file, line, {}, false, model}, 2);
+    return Sources({folder_}).lines({"main", region, file, line, {}, false, model},
+                                    {line, line + 1});
   }
   fs::path folder_;
 };
@@ -68,7 +69,7 @@ TEST_F(SourceLines, AreLookedForBesideTheProgram) {
   findings.run.command = "mpirun -n 2 " + (folder_ / "app").string() + " input";
   findings.run.program = "app";
   Sources sources = Sources::around(findings, "/nowhere/experiment");
-  EXPECT_EQ(sources.lines({"solve", "solve", "a.c", 1, {}, false, "user"}, 2).size(), 1u);
+  EXPECT_EQ(sources.lines({"solve", "solve", "a.c", 1, {}, false, "user"}, {1, 2}).size(), 1u);
 }
 
 }  // namespace
