@@ -15,7 +15,7 @@ TABLE = "blame/findings/findings.def"
 COLUMNS = "blame/findings/columns.def"
 WORDS = ("blame/findings/words.def", "base/severities.def")
 # of the table, which includes them
-PARTS = tuple(f"blame/findings/findings_{part}.def" for part in ("derived", "cores", "bursts"))
+PARTS = tuple(f"blame/findings/findings_{part}.def" for part in ("derived", "cores", "bursts", "threads"))
 SOURCES = (TABLE, *PARTS, COLUMNS, *WORDS)
 DOCUMENT = "docs/findings-db.md"
 
