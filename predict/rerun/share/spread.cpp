@@ -77,8 +77,10 @@ bool BusyStretches::counts(const Meeting& meeting) const {
   return (meeting.of == Meeting::Of::ranks) == (over_ == Over::ranks);
 }
 
-void BusyStretches::close(uint32_t meeting, uint32_t place) {
-  list_.push_back({meeting, place, begin_, busy_});
+/// `next`: the first step behind it.
+void BusyStretches::close(uint32_t meeting, uint32_t place, uint32_t next) {
+  list_.push_back({meeting, first_, place, begin_, busy_});
+  first_ = next;
   begin_ = time_;
   busy_ = 0;
 }
@@ -88,7 +90,7 @@ void BusyStretches::pass(const Step& step, double nanos, const Passage& before) 
     if (step.kind() != StepKind::idle) busy_ += nanos;
     time_ += static_cast<double>(step.amount);
     while (!of_process_.empty() && static_cast<double>(of_process_.front().time.nanos()) <= time_) {
-      close(of_process_.front().meeting, before.timed);
+      close(of_process_.front().meeting, before.timed, before.timed + 1);
       of_process_ = of_process_.subspan(1);
     }
     return;
@@ -99,17 +101,20 @@ void BusyStretches::pass(const Step& step, double nanos, const Passage& before) 
   const Meeting& meeting = (*meetings_)[hub.meeting];
   if (!counts(meeting)) return;
   if (step.kind() == StepKind::signal || (meeting.at_gate && last_hub_ != step.what)) {
-    close(hub.meeting, before.last());
+    close(hub.meeting, before.last(), before.timed);
     last_hub_ = step.what;
   } else if (last_hub_ == step.what) {
     begin_ = time_ - busy_;  // what it waited for the others is no part of what follows
+    first_ = before.timed;
   } else if (meeting.of == Meeting::Of::fork) {
     begin_ = time_, busy_ = 0;  // called to a team: until then it had nothing to do
+    first_ = before.timed;
   }
 }
 
 void BusyStretches::finish(const Passage& end) {
-  close(BusyStretch::kEnd, end.before_signal != Passage::kNone ? end.before_signal : end.last());
+  close(BusyStretch::kEnd, end.before_signal != Passage::kNone ? end.before_signal : end.last(),
+        end.timed);
 }
 
 /// A visit belongs to the stretch in which it begins.
@@ -151,6 +156,7 @@ struct Phase {
   float most_work = 0, unit = 0, construct = 0, exclusive = 0;
   uint32_t first = UINT32_MAX;  ///< of the visits' sums
   uint32_t visits = 0;          ///< of each who has any; UINT32_MAX: they differ
+  uint32_t most_visits = 0;     ///< of one
   uint32_t members = 0;
   bool all_have_visits = true;
   bool iterations = false, task = false;
@@ -163,6 +169,21 @@ struct Level {
   double before = 0;  ///< when the last was done
   bool by_unit = false;
 };
+
+/// Who has none of the work gets its part in as many pieces as those have visits who do: they may
+/// wait for each other between any two.
+void give_in_pieces(const BusyStretch& stretch, double nanos, uint32_t visits, Share& share) {
+  if (stretch.place == Passage::kNone) return;
+  const uint32_t first = std::min(stretch.first, stretch.place);
+  const uint64_t steps = uint64_t{stretch.place} - first + 1;
+  const uint64_t pieces = std::clamp<uint64_t>(visits, 1, steps);
+  if (pieces == 1) return share.given.push_back({stretch.place, nanos});
+  // What follows a wait is for the next piece: the last is not to lie behind all waits.
+  for (uint64_t i = 0; i < pieces; ++i) {
+    const auto place = static_cast<uint32_t>(first + i * steps / pieces);
+    share.given.push_back({place, nanos / static_cast<double>(pieces)});
+  }
+}
 
 class Spreader {
  public:
@@ -246,6 +267,7 @@ class Spreader {
     phase.iterations |= part.iterations;
     phase.task |= part.task;
     const auto count = static_cast<uint32_t>(visits.size());
+    phase.most_visits = std::max(phase.most_visits, count);
     if (phase.first == UINT32_MAX) {
       phase.first = static_cast<uint32_t>(sums_.size());
       phase.visits = count;
@@ -334,9 +356,7 @@ class Spreader {
     const double since = alone(place) ? 0 : stretch.begin - phase.begin;
     const double gets = std::max(0.0, level.time - since - busy) * level.part;
     share.factors.insert(share.factors.end(), visits.size(), had > 0 ? gets / had : 1);
-    if (had == 0 && gets > 0 && stretch.place != Passage::kNone) {
-      share.given.push_back({stretch.place, gets});
-    }
+    if (had == 0 && gets > 0) give_in_pieces(stretch, gets, phase.most_visits, share);
   }
 
   void give_means(const BusyStretch& stretch, std::span<const double> visits, const Phase& phase,

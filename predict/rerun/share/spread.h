@@ -59,7 +59,8 @@ struct Passage {
 /// What one location does between two operations. Times are nanoseconds.
 struct BusyStretch {
   uint32_t meeting;  ///< that ends it: among Dependences::meetings; kEnd: the run's end
-  uint32_t place;    ///< the step that takes longer if it gets work, but has none; Passage::kNone
+  uint32_t first;    ///< of its steps that take time
+  uint32_t place;    ///< the last that takes longer if it gets work, but has none; Passage::kNone
   double begin;      ///< when it could begin
   double busy;       ///< without waiting
   static constexpr uint32_t kEnd = UINT32_MAX;
@@ -81,7 +82,7 @@ class BusyStretches {
 
  private:
   bool counts(const Meeting& meeting) const;
-  void close(uint32_t meeting, uint32_t place);
+  void close(uint32_t meeting, uint32_t place, uint32_t next);
 
   const Column<Hub>* hubs_;
   const Column<Meeting>* meetings_;
@@ -89,6 +90,7 @@ class BusyStretches {
   double time_;  ///< recorded
   std::span<const PassedAt> of_process_;
   Column<BusyStretch> list_;
+  uint32_t first_ = 0;  ///< of the stretch at hand
   double begin_, busy_ = 0;
   uint32_t last_hub_ = UINT32_MAX;  ///< that ended a stretch
 };

@@ -67,6 +67,33 @@ events
   expect_balanced(kUneven, 8.0 / 3 + 1 + 8 + 2);
 }
 
+// Rank 0 has none of the work, and waits for rank 1 each time.
+TEST(Balance, GivesWhoHasNoneItsPartInAsManyPieces) {
+  constexpr const char* kOnOneRank = R"(
+unit 1s
+regions
+  c main/comp
+  o main/other
+  S main/MPI_Send
+  R main/MPI_Recv
+  B main/MPI_Barrier
+lanes
+  0.0 |oSRRRoSRRRoSRRRB
+  1.0 |occSRoccSRoccSRB
+events
+  send 1.0@3 -> 0.0@2
+  send 0.0@1 -> 1.0@4
+  send 1.0@8 -> 0.0@7
+  send 0.0@6 -> 1.0@9
+  send 1.0@13 -> 0.0@12
+  send 0.0@11 -> 1.0@14
+  barrier 0.0@15 1.0@15
+)";
+  // Beside its 6 they are busy for 12 and 9, so rank 0 gets 1.5 of it and each of three times is
+  // 0.5 shorter. All of rank 0's part at the end would save nothing.
+  expect_balanced(kOnOneRank, 14.5);
+}
+
 /// What the members of a run do, each in its own number of visits.
 struct Shape {
   const char* name;
