@@ -398,7 +398,7 @@ class CommandLine(Helpers):
         for options in ([*way], [*way, "--sampling", "0"]):
             for arguments, status in (([], 0), (["3"], 3), (["0", "at once"], 0)):
                 with self.subTest(options=options, arguments=arguments):
-                    done = self.culprit("run", *options, "--", program, *arguments)
+                    done = self.culprit("run", "--full", *options, "--", program, *arguments)
                     self.assertEqual(done.returncode, status, done.err)
                     self.assertTrue(done.out.startswith("unobserved: done\n"), done.out)
                     self.assertIn(reason, re.sub(r"\s+", " ", done.out))
