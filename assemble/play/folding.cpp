@@ -26,8 +26,6 @@ constexpr double kPriorIfDifferent = 2;
 constexpr double kPriorIfAlike = 50;
 /// A finer pool needs as many samples to count as different from the coarser one.
 constexpr double kFewestToDiffer = 5;
-/// A thread that should have been found somewhere so often, and never was, is not there.
-constexpr double kSurelySeen = 3;
 /// Below, too few samples came by chance as well.
 constexpr double kFewestExpected = 8;
 constexpr double kSigmas = 3;

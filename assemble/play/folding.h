@@ -30,6 +30,9 @@ namespace culprit::assemble {
 /// addresses, as places in files, so that processes agree.
 using StretchKind = uint64_t;
 
+/// A thread whose samples should have found it at a place so often, and never did, is not there.
+constexpr double kSurelySeen = 3;
+
 /// Mixes another word into a kind.
 constexpr StretchKind with(StretchKind kind, uint64_t word) {
   kind = (kind ^ word) * 0x9e3779b97f4a7c15u;

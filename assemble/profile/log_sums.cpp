@@ -20,8 +20,6 @@ using trace::ProfileState;
 /// With this number of samples of its own, a thread needs no others', which may do something else
 /// between the same events.
 constexpr uint64_t kManySamples = 5;
-/// A thread that should have been found somewhere so often, and never was, is not there.
-constexpr double kSurelySeen = 3;
 /// Kinds of stretches with a smaller part of all time need no samples: then the functions at both
 /// ends will do.
 constexpr double kNegligible = 1e-4;

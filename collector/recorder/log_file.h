@@ -5,13 +5,12 @@
 // stored, and the file of packed windows, which is made when the first window is full, and to which
 // each full one is appended. There are two because storing into fresh pages of a mapped file costs
 // a page fault and the file system's bookkeeping each, six times the price of writing the same
-// window from memory that is mapped already; and because packing a window costs less than writing
-// the bytes that it saves. And yet all records are in a file at any moment, so that they survive
-// SIGKILL. Where the tail cannot be
-// mapped (file systems without shared mappings, filters of system calls, no room yet), its window
-// is in memory only, and is written from time to time: records after the last such write are lost
-// if the process is killed. MT: one thread, but for write_all. Async-signal-safe, but for its
-// effect on `errno`.
+// window from memory that is mapped already; and because packed windows need a fraction of the
+// room. And yet all records are in a file at any moment, so that they survive SIGKILL. Where the
+// tail cannot be mapped (file systems without shared mappings, filters of system calls, no room
+// yet), its window is in memory only, and is written from time to time: records after the last such
+// write are lost if the process is killed. MT: one thread, but for write_all. Async-signal-safe,
+// but for its effect on `errno`.
 #pragma once
 
 #include <atomic>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Kokkos tells tools (KOKKOS_TOOLS_LIBS) as regions of the program, by the labels that the
-// program gave: kernels, regions, fences and copies between views. Kokkos calls these functions on
-// the thread that does it. Kernels on devices have begun when their begin is told, and need not
-// have ended when their end is: the device's own probe knows when they ran.
+// What Kokkos reports to tools (KOKKOS_TOOLS_LIBS) as regions of the program, by the labels that
+// the program gave: kernels, regions, fences and copies between views. Kokkos calls these functions
+// on the thread that runs them. A kernel on a device has begun when its begin is reported, but need
+// not have ended when its end is: the device's own probe knows when it ran.
 #include <pthread.h>
 
 #include <cstdint>

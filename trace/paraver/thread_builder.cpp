@@ -30,12 +30,6 @@ std::optional<CollectiveOp> collective_of(std::string_view function) {
   return found->second;
 }
 
-/// MPI_Isend, MPI_Irecv and the like.
-bool is_nonblocking(const MpiCall& call) {
-  constexpr std::string_view kPrefix = "MPI_I";
-  return call.kind == MpiKind::point_to_point && call.name.starts_with(kPrefix);
-}
-
 bool is_operation(EventMeaning meaning) {
   return meaning == EventMeaning::kernel || meaning == EventMeaning::device_copy;
 }
@@ -178,7 +172,8 @@ void ThreadBuilder::close(int64_t time) {
 
 void ThreadBuilder::close_mpi(const Open& open) {
   const MpiCall* const call = mpi_call(open.name);
-  const bool at_once = call != nullptr && (call->is(MpiTrait::starts) || is_nonblocking(*call));
+  const bool at_once =
+      call != nullptr && (call->is(MpiTrait::starts) || call->is(MpiTrait::nonblocking));
   built_.mpi.push_back({{open.call.begin, open.call.end}, open.call.number, at_once});
   name_caller(open);
   const auto op = collective_of(open.name);

@@ -5,8 +5,8 @@
 // each as a few blocks of up to kRawBlockRecords bytes of whole records. A block can be unpacked
 // without any other, and has checksums of its own: damage costs what one of them has.
 //
-// A record is told by what differs from the last one that came behind the same three kinds, since
-// programs repeat themselves:
+// A record is described by what differs from the last one that came behind the same three kinds,
+// since programs repeat themselves:
 //   a byte     bits kRawDiffers..., and from kRawTimeShift on how many bytes the time takes
 //   kind, words            if either differs
 //   arg                    if it differs: the difference

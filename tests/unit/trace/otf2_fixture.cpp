@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
+#include <iterator>
 
 #include "trace/otf2/writer.h"
 
@@ -293,6 +295,15 @@ bool lost_nothing(const Losses& losses) {
     return loss.first.find("_without_records") != std::string::npos ||
            loss.first == "regions_without_teams";
   });
+}
+
+std::string content(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+void set_content(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
 }
 
 CommandResult run_command(const std::string& command) {

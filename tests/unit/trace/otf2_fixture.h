@@ -42,6 +42,10 @@ std::filesystem::path write_rich_archive(const std::filesystem::path& folder);
 /// their names promise is no damage.
 bool lost_nothing(const Losses& losses);
 
+/// The bytes of a file.
+std::string content(const std::filesystem::path& file);
+void set_content(const std::filesystem::path& file, const std::string& bytes);
+
 /// Exit status and output (both streams) of a shell command.
 struct CommandResult {
   int status = -1;
