@@ -20,37 +20,23 @@
 namespace culprit::blame {
 namespace {
 
-/// visit(list of out, the same list of each input) for all lists whose rows are sums.
-template <class Visit>
-void visit_sums(Findings& out, const Findings& in, const Visit& visit) {
-  visit_lists_of<Origin::each_rank>(visit, out, in);
-  visit(out.unattributed, in.unattributed);
-  visit(out.critical_callpaths, in.critical_callpaths);
-  visit(out.callpath_times, in.callpath_times);
-  visit(out.efficiencies, in.efficiencies);
-}
-
+/// Combines all lists whose rows are sums, each over the rows of all inputs.
 void combine_lists(std::span<const WeightedFindings> inputs, const CommonGround& ground,
                    Findings& out) {
-  // The lists are combined one after another, each over the rows of all inputs.
-  size_t wanted = 0, count = 1;
-  for (; wanted < count; ++wanted) {
-    size_t at = 0;
-    visit_sums(out, out, [&](auto& list, const auto&) {
-      if (at++ != wanted) return;
-      using Row = typename std::remove_cvref_t<decltype(list)>::value_type;
-      Rows<Row> rows;
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        visit_sums(out, *inputs[i].findings, [&](const auto&, const auto& from) {
-          if constexpr (std::is_same_v<std::remove_cvref_t<decltype(from)>, std::vector<Row>>) {
-            for (const Row& row : from) rows.add(row, ground.inputs[i], inputs[i].weight);
-          }
-        });
+  const auto combine_list = [&]<class Row>(std::vector<Row> Findings::* list) {
+    Rows<Row> rows;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for (const Row& row : inputs[i].findings->*list) {
+        rows.add(row, ground.inputs[i], inputs[i].weight);
       }
-      list = rows.take();
-    });
-    count = at;
-  }
+    }
+    out.*list = rows.take();
+  };
+  visit_members_of<Origin::each_rank>(combine_list);
+  combine_list(&Findings::unattributed);
+  combine_list(&Findings::critical_callpaths);
+  combine_list(&Findings::callpath_times);
+  combine_list(&Findings::efficiencies);
 }
 
 /// Maps ids of the common ground to those of the first input. A call path, location or metric that

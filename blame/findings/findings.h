@@ -37,6 +37,14 @@ namespace culprit::blame {
 
 /// Lists of costs or times are sorted, the largest first.
 struct Findings {
+  // Not inline: for all these tables they take long to compile, and most sources would have them.
+  Findings();
+  ~Findings();
+  Findings(const Findings&);
+  Findings(Findings&&) noexcept;
+  Findings& operator=(const Findings&);
+  Findings& operator=(Findings&&) noexcept;
+
 #define TABLE(Row, table, meaning)
 #define ONE(Row, table, meaning) Row table;
 #define LIST(Row, table, origin, meaning) std::vector<Row> table;

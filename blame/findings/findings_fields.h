@@ -84,14 +84,13 @@ enum class Origin : uint8_t {
   outside,     ///< they do not come from the events of a trace
 };
 
-/// visit(list...) for each list of this origin, and with those of several findings, the same lists
-/// side by side.
-template <Origin kWanted, class Visit, class... F>
-void visit_lists_of(const Visit& visit, F&... f) {
+/// visit(&Findings::list) for each list of this origin.
+template <Origin kWanted, class Visit>
+void visit_members_of(const Visit& visit) {
 #define TABLE(Row, table, meaning)
 #define ONE(Row, table, meaning)
 #define LIST(Row, table, origin, meaning) \
-  if constexpr (Origin::origin == kWanted) visit(f.table...);
+  if constexpr (Origin::origin == kWanted) visit(&Findings::table);
 #define FIELD(Type, name, meaning)
 #define FIELD_AS(Type, name, key, meaning)
 #define SENTENCES(name)
@@ -104,6 +103,13 @@ void visit_lists_of(const Visit& visit, F&... f) {
 #undef FIELD_AS
 #undef SENTENCES
 #undef END
+}
+
+/// visit(list...) for each list of this origin, and with those of several findings, the same lists
+/// side by side.
+template <Origin kWanted, class Visit, class... F>
+void visit_lists_of(const Visit& visit, F&... f) {
+  visit_members_of<kWanted>([&](auto list) { visit(f.*list...); });
 }
 
 /// The same for all lists.
