@@ -19,6 +19,8 @@ class OpenmpRecords {
 
   /// `ahead`: the records after this one.
   void see(const RawRecord& record, const RawLog::Cursor& ahead);
+  /// Something else happens on this thread at `time`: before, it leaves a team that is over.
+  void leave_what_is_over(Time time) { teams_.leave_what_is_over(time); }
   /// Closes everything, at the end of the process.
   void finish(Time end) { teams_.finish(end); }
 

@@ -22,6 +22,15 @@ void OpenmpTeams::finish(Time end) {
   while (!openings_.empty()) close_top_opening(end);
 }
 
+void OpenmpTeams::leave_what_is_over(Time time) {
+  const auto over = std::find_if(openings_.begin(), openings_.end(),
+                                 [&](const Opening& opening) { return opening.over < time; });
+  if (over == openings_.end()) return;
+  const auto kept = static_cast<size_t>(over - openings_.begin());
+  const Time end = over->over;
+  while (openings_.size() > kept) close_top_opening(end);
+}
+
 const OpenmpTeams::Opening* OpenmpTeams::team() const {
   for (auto opening = openings_.rbegin(); opening != openings_.rend(); ++opening) {
     if (opening->team) return &*opening;
@@ -31,13 +40,16 @@ const OpenmpTeams::Opening* OpenmpTeams::team() const {
 
 Time OpenmpTeams::due(Time time) const {
   const Opening* inside = team();
-  return inside != nullptr && !inside->own ? overdue(time, inside->region) : time;
+  return inside != nullptr ? std::min(time, inside->over) : time;
 }
 
-Time OpenmpTeams::overdue(Time time, uint64_t region) const {
+/// When the thread that forked the region left it; the latest time if that is unknown.
+Time OpenmpTeams::left_by_master(uint64_t region) const {
   const auto known = state_.process.survey.regions.find(region);
-  if (known == state_.process.survey.regions.end() || known->second.end_ticks == 0) return time;
-  return std::min(time, state_.process.time(known->second.end_ticks));
+  if (known == state_.process.survey.regions.end() || known->second.end_ticks == 0) {
+    return Time::max();
+  }
+  return state_.process.time(known->second.end_ticks);
 }
 
 void OpenmpTeams::close_top_opening(Time time) {
@@ -49,7 +61,7 @@ void OpenmpTeams::close_top_opening(Time time) {
     const Time joined = timeline.advance(time);
     return timeline.sink().thread_join(joined);
   }
-  const Time end = top.own ? time : overdue(time, top.region);
+  const Time end = std::min(time, top.over);
   timeline.leave(end, top.depth);
   const Time left = timeline.advance(end);
   timeline.sink().thread_team_end(left);
@@ -115,7 +127,8 @@ void OpenmpTeams::implicit_begin(const RawRecord& record) {
   timeline.sink().thread_team_begin(begun, RegionInstance{region});
 
   const bool league = surveyed && known->second.league;
-  openings_.push_back({true, own, region, timeline.stack().size()});
+  openings_.push_back(
+      {true, own, region, timeline.stack().size(), own ? Time::max() : left_by_master(region)});
   last_work = nullptr;
   timeline.enter(
       begun, Level::parallel,

@@ -37,6 +37,9 @@ class OpenmpTeams {
   void implicit_end(const RawRecord& record);
   /// Closes everything.
   void finish(Time end);
+  /// Closes the team that the thread is in as another's worker, if its master had left it by
+  /// `time`.
+  void leave_what_is_over(Time time);
 
   /// Leaves the construct at `depth` with all teams and forks inside it.
   void close(Time time, size_t depth);
@@ -61,10 +64,12 @@ class OpenmpTeams {
     bool own = false;  ///< team of a fork of this thread: its end is not late
     uint64_t region = 0;
     size_t depth = 0;  ///< of the team's construct; for a fork, the stack's size then
+    Time over =
+        Time::max();  ///< of another thread's fork: when that left the region, if it is known
   };
 
   const Opening* team() const;
-  Time overdue(Time time, uint64_t region) const;
+  Time left_by_master(uint64_t region) const;
   void close_top_opening(Time time);
 
   ThreadState& state_;

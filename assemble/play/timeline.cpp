@@ -493,9 +493,10 @@ void Timeline::sample(Time time, const UserPath& path, uint64_t weight) {
 }
 
 void Timeline::use_kernel(Time time, const KernelUse& use, bool sampled) {
+  if (stack_.empty()) return;  // between teams, a pool's thread runs no code of the program
   if (sampled && keeps_sample_) {
     samples_.back().kernel = use;
-  } else if (!stack_.empty() && hides_samples(stack_.back().level)) {
+  } else if (hides_samples(stack_.back().level)) {
     advance(time);
     KernelUse here = use;
     tell(here);

@@ -100,7 +100,8 @@ class Timeline {
   /// A sample, which stands for `weight` expirations of the timer. `path` must live until the next
   /// observation.
   void sample(Time time, const UserPath& path, uint64_t weight = 1);
-  /// The thread used the kernel where its last sample found it (`sampled`), or where it is now.
+  /// The thread used the kernel where its last sample found it (`sampled`), or where it is now. In
+  /// a thread that is nowhere, that is the runtime's own.
   void use_kernel(Time time, const KernelUse& use, bool sampled);
   /// Sets the distance of samples from now on.
   void set_period(double ns) { folder_.period_ns = ns; }

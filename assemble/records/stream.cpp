@@ -57,6 +57,7 @@ class Stream {
 
  private:
   void see(const RawRecord& record, const RawLog::Cursor& ahead) {
+    openmp_.leave_what_is_over(state_.time(record));
     switch (trace::facts_of(record.kind).group) {
       case RawGroup::unknown:
       case RawGroup::structure:

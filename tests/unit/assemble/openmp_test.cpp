@@ -55,6 +55,34 @@ TEST_F(OpenmpTest, OverdueEndsMoveBackToWhenTheMasterLeft) {
 )");
 }
 
+/// A runtime's thread that waits actively is seen using the kernel while it waits for its next
+/// team.
+TEST_F(OpenmpTest, OverdueEndsMoveBackPastWhatAWaitingThreadDoesMeanwhile) {
+  constexpr uint64_t kSystemNs = 5;
+  master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 2, 0).sync(20, kRegionEnd, 1);
+  master.sync_end(30, kRegionEnd, 1).end(31, 1).join(32, 1);
+  master.fork(60, 2, in_main({}), fork_code).begin(61, 2, 2, 0).end(81, 2).join(82, 2);
+  worker.begin(12, 1, 2, 1).sync(25, kRegionEnd, 1).sample(28, {});
+  worker.put(RawKind::kernel_use, 28, 0, 0, {kSystemNs}).sample(50, {});
+  worker.put(RawKind::kernel_use, 50, 0, 0, {kSystemNs});
+  worker.sync_end(62, kRegionEnd, 0).end(62, 0).begin(63, 2, 2, 1).sync(75, kRegionEnd, 2);
+  play_all();
+  EXPECT_EQ(listing.text("0.1"), R"(12 team 1
+12 !$omp parallel @app.c:42
+25   !$omp implicit barrier @app.c:42
+28     system_time 5
+32   -
+32 -
+32 team end
+63 team 2
+63 !$omp parallel @app.c:42
+75   !$omp implicit barrier @app.c:42
+82   -
+82 -
+82 team end
+)");
+}
+
 TEST_F(OpenmpTest, ATeamOfOneMayBeNotedInTheBeginOfItsRegionAndEndWithIt) {
   master.fork(10, 1, in_main({}), fork_code).begin(11, 1, 1, 0).end(31, 1).join(31, 1);
   const uint32_t path = master.path(in_main({}));
