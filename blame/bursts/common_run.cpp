@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Call paths and locations are joined over the parts, and each part is given their ids. Then the
+// sample is chosen that stands for the rest of the run.
+
 #include "blame/bursts/common_run.h"
 
 #include <algorithm>
@@ -23,6 +26,15 @@ void give_ids(Findings& findings, const CommonIds& ids) {
       findings);
 }
 
+void take_first_part(CommonRun& run) {
+  double start_up_s = 0;
+  for (const FoundCriticalCallPath& row : run.parts.whole.critical_callpaths) {
+    if (run.callpaths[row.callpath.index()].start_up) start_up_s += row.time_s;
+  }
+  const double end_s = run.parts.whole_s;
+  run.first_part = {{0, 0, std::min(start_up_s, end_s), end_s, run.parts.whole, false}};
+}
+
 }  // namespace
 
 CommonRun on_common_ground(BurstRun run) {
@@ -31,10 +43,6 @@ CommonRun on_common_ground(BurstRun run) {
   CommonGround ground = integrate(inputs);
   CommonRun common;
   common.rest_s = std::max(0.0, run.profile.run.wall_s - run.whole_s);
-  for (const TracedWindow& window : run.windows) {
-    common.seen_s += window.end_s - window.counted_from_s;
-  }
-  common.rest_s = std::max(common.rest_s, common.seen_s);
   for (size_t i = 0; i < run.profile.locations.size(); ++i) {
     FoundLocation& row = ground.locations[ground.inputs.front().locations[i].index()];
     row.life_s = run.profile.locations[i].life_s;
@@ -48,6 +56,11 @@ CommonRun on_common_ground(BurstRun run) {
     give_ids(run.windows[j].findings, ground.inputs[2 + j]);
   }
   common.parts = std::move(run);
+  if (common.parts.windows.empty() && common.parts.whole_s > 0) take_first_part(common);
+  for (const TracedWindow& each : common.sample()) {
+    common.seen_s += each.end_s - each.counted_from_s;
+  }
+  if (!common.is_apart()) common.rest_s = std::max(common.rest_s, common.seen_s);
   return common;
 }
 

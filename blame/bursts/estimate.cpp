@@ -64,26 +64,29 @@ Spread spread_of(const Strata& strata, const std::vector<double>& z) {
 
 }  // namespace
 
-Strata::Strata(std::vector<Stratum> strata, size_t windows, double covered)
+Strata::Strata(std::vector<Stratum> strata, size_t windows, double covered, bool apart)
     : strata_(std::move(strata)),
       group_(strata_.size()),
       unseen_s_(strata_.size()),
       sums_s_(strata_.size()),
       windows_(windows),
-      covered_(covered) {
+      covered_(covered),
+      is_apart_(apart) {
   for (size_t i = 0; i < strata_.size(); ++i) {
     Stratum& each = strata_[i];
     each.seen_s.resize(windows_);
     group_[i] = i;
     const double seen = sum_of(each.seen_s);
-    each.whole_s = std::max(each.whole_s, seen);  // two measurements of it need not be the same
+    // Two measurements of it need not be the same.
+    each.whole_s = std::max(each.whole_s, is_apart_ ? 0 : seen);
     whole_s_ += each.whole_s;
-    seen_s_ += seen;
+    if (!is_apart_) seen_s_ += seen;
     if (seen <= 0) unseen_s_[i] = each.whole_s;
   }
+  const size_t fewest = is_apart_ ? 1 : kFewestWindows;
   for (size_t i = strata_.size(); i-- > 0;) {  // children before their parents
     Stratum& each = strata_[i];
-    if (each.parent == kNoStratum || windows_that_saw(each) >= kFewestWindows) continue;
+    if (each.parent == kNoStratum || windows_that_saw(each) >= fewest) continue;
     group_[i] = each.parent;
     unseen_s_[each.parent] += unseen_s_[i];
     unseen_s_[i] = 0;
@@ -94,7 +97,7 @@ Strata::Strata(std::vector<Stratum> strata, size_t windows, double covered)
     sums_s_[i] = sum_of(strata_[i].seen_s);
     // One window alone does not say how much others would differ.
     const bool vouched = windows_that_saw(strata_[i]) >= kFewestWindows;
-    if (!vouched) unseen_s_[i] = strata_[i].whole_s - sums_s_[i];
+    if (!vouched) unseen_s_[i] = strata_[i].whole_s - (is_apart_ ? 0 : sums_s_[i]);
     all_unseen_s_ += unseen_s_[i];
   }
 }
@@ -130,7 +133,7 @@ ScaledCost scale_up(const Strata& strata, std::span<const SeenCost> seen) {
     const double factor = strata.factor(each.stratum);
     cost_by_group[strata.group(each.stratum)] += each.cost_s;
     scaled.cost_s += factor * each.cost_s;
-    scaled.seen_s += each.cost_s;
+    if (!strata.is_apart()) scaled.seen_s += each.cost_s;
     scaled.residuals_s[each.window] += factor * each.cost_s;
   }
   for (const auto& [group, cost_s] : cost_by_group) {
@@ -153,8 +156,7 @@ ScaledCost part_of(const ScaledCost& whole, std::span<const double> seen_s,
   for (double each : part_s) part += each;
   if (!(seen > 0)) return {};
   const double ratio = part / seen, factor = whole.cost_s / seen;
-  ScaledCost scaled = whole.times(ratio);
-  scaled.seen_s = part;
+  ScaledCost scaled = whole.times(ratio);  // of what was seen, too
   for (size_t j = 0; j < scaled.residuals_s.size(); ++j) {
     scaled.residuals_s[j] += factor * (part_s[j] - ratio * seen_s[j]);
   }
@@ -198,8 +200,14 @@ Interval interval_of_share(const Strata& strata, const ScaledCost& part, double 
   // Of what no window saw, all may be waiting: for others, or for this.
   const double least_s = part_known_s + part.cost_s - part.unseen_s;
   const double widest_s = whole_s - whole.unseen_s + strata.all_unseen_s();
-  return {std::max(0.0, least_s / widest_s - spread.half),
-          std::min(1.0, (least_s + strata.all_unseen_s()) / widest_s + spread.half),
+  // Whatever the spread: what was seen is certain, and the rest of the calls is all or nothing.
+  const double rest_s = std::max(0.0, strata.whole_s() - strata.seen_s());
+  const double all_s = std::max(whole_known_s + whole.seen_s, 0.0) + rest_s;
+  const double certain_s = std::max(part_known_s + part.seen_s, 0.0);
+  const double least = all_s > 0 ? std::min(certain_s / all_s, share) : 0;
+  const double most = all_s > 0 ? std::clamp((certain_s + rest_s) / all_s, share, 1.0) : 1;
+  return {std::max(least, least_s / widest_s - spread.half),
+          std::min(most, (least_s + strata.all_unseen_s()) / widest_s + spread.half),
           spread.degrees};
 }
 

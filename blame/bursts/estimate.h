@@ -33,15 +33,17 @@ struct Stratum {
   std::vector<double> seen_s;  ///< by window
 };
 
-/// Strata that windows can speak for. One that fewer than two windows saw is joined with its
-/// parent, so its costs count at the parent's ratio.
+/// Strata that windows can speak for. One that fewer than two windows saw (of windows apart, that
+/// the only one did not see) is joined with its parent, so its costs count at the parent's ratio.
 class Strata {
  public:
-  /// `covered`: the windows' part of the time that they stand for.
-  Strata(std::vector<Stratum> strata, size_t windows, double covered);
+  /// `covered`: the windows' part of the time that they stand for. `apart`: one window speaks for
+  /// time in which it does not lie; then nothing was seen there, and nothing is certain.
+  Strata(std::vector<Stratum> strata, size_t windows, double covered, bool apart = false);
 
   size_t windows() const { return windows_; }
   double covered() const { return covered_; }
+  bool is_apart() const { return is_apart_; }
   /// The stratum, or the one above it with which it was joined.
   size_t group(size_t stratum) const { return group_[stratum]; }
   const Stratum& at_group(size_t group) const { return strata_[group]; }
@@ -51,7 +53,7 @@ class Strata {
   double unseen_s(size_t group) const { return unseen_s_[group]; }
   double all_unseen_s() const { return all_unseen_s_; }
   double whole_s() const { return whole_s_; }
-  double seen_s() const { return seen_s_; }
+  double seen_s() const { return seen_s_; }  ///< of `whole_s`
 
  private:
   std::vector<Stratum> strata_;  ///< joined ones are empty
@@ -59,6 +61,7 @@ class Strata {
   std::vector<double> unseen_s_, sums_s_;
   size_t windows_;
   double covered_, whole_s_ = 0, seen_s_ = 0, all_unseen_s_ = 0;
+  bool is_apart_;
 };
 
 /// Something that costs time in a window.

@@ -83,8 +83,8 @@ class Estimating {
     for (const FoundCriticalCallPath& row : run_.parts.whole.critical_callpaths) {
       totals[row.callpath].known_s += row.time_s;
     }
-    for (size_t j = 0; j < run_.parts.windows.size(); ++j) {
-      for (const auto& row : run_.parts.windows[j].findings.critical_callpaths) {
+    for (size_t j = 0; j < run_.sample().size(); ++j) {
+      for (const auto& row : run_.sample()[j].findings.critical_callpaths) {
         seen[row.callpath].push_back({paths.of(row.callpath), j, row.time_s});
       }
     }
@@ -98,7 +98,7 @@ class Estimating {
 
  private:
   void add_causes(const Strata& strata) {
-    const size_t windows = run_.parts.windows.size();
+    const size_t windows = run_.sample().size();
     std::vector<std::vector<double>> values;
     for (const auto& row : waits_.delays) values.push_back(values_of(row, windows));
     for (const Cause& cause : causes(joined_, values)) {

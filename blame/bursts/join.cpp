@@ -64,9 +64,10 @@ void add_coverage(const CommonRun& run, const Strata& strata, Findings& joined) 
   FoundCoverage row;
   row.whole_s = run.parts.whole_s;
   row.windows = run.parts.windows.size();
-  row.windows_s = run.seen_s;
-  const double wall_s = std::max(joined.run.wall_s, run.parts.whole_s + run.seen_s);
-  row.covered = wall_s > 0 ? (run.parts.whole_s + run.seen_s) / wall_s : 1;
+  row.windows_s = run.is_apart() ? 0 : run.seen_s;
+  const double traced_s = run.parts.whole_s + row.windows_s;
+  const double wall_s = std::max(joined.run.wall_s, traced_s);
+  row.covered = wall_s > 0 ? traced_s / wall_s : 1;
   row.possible_s = strata.whole_s();
   row.unseen_s = strata.all_unseen_s();
   for (const TracedWindow& window : run.parts.windows) {

@@ -53,7 +53,7 @@ class Joining {
       }
       Rows<Row> rows;
       for (const Row& row : of_whole) rows.add(row, SameIds(), 1);
-      for (const TracedWindow& window : run_.parts.windows) {
+      for (const TracedWindow& window : run_.sample()) {
         for (const Row& row : list_of<Row>(window.findings)) {
           rows.add(row, SameIds(), factor_of(row));
         }
@@ -135,22 +135,27 @@ void fit_tiles(Findings& joined) {
   joined.tiles.insert(joined.tiles.end(), made.begin(), made.end());
 }
 
-/// The critical path is as long as the run.
+/// The critical path is as long as the run. Of start-up all was traced; how long the rest is, is
+/// an estimate.
 void fit_critical_path(Findings& joined) {
-  const auto fit = [&](auto& rows) {
-    double sum_s = 0;
-    for (const auto& row : rows) sum_s += row.time_s;
-    if (sum_s <= 0) return;
-    const double factor = joined.run.wall_s / sum_s;
-    for (auto& row : rows) row.time_s *= factor;
+  const auto is_exact = [&](const auto& row) {
+    return row.callpath.valid() && joined.callpaths[row.callpath.index()].start_up;
   };
-  fit(joined.critical_path);
-  double sum_s = 0;
-  for (const auto& row : joined.critical_callpaths) sum_s += row.time_s;
-  for (auto& row : joined.critical_callpaths) {
-    if (sum_s > 0) row.imbalance_s *= joined.run.wall_s / sum_s;
+  const auto factor_for = [&](const auto& rows) {
+    double exact_s = 0, sum_s = 0;
+    for (const auto& row : rows) (is_exact(row) ? exact_s : sum_s) += row.time_s;
+    return sum_s > 0 ? std::max(0.0, joined.run.wall_s - exact_s) / sum_s : 1.0;
+  };
+  const double of_path = factor_for(joined.critical_path);
+  for (FoundCriticalPath& row : joined.critical_path) {
+    if (!is_exact(row)) row.time_s *= of_path;
   }
-  fit(joined.critical_callpaths);
+  const double of_callpaths = factor_for(joined.critical_callpaths);
+  for (FoundCriticalCallPath& row : joined.critical_callpaths) {
+    if (is_exact(row)) continue;
+    row.time_s *= of_callpaths;
+    row.imbalance_s *= of_callpaths;
+  }
 }
 
 }  // namespace

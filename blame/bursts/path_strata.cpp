@@ -9,7 +9,7 @@
 namespace culprit::blame {
 
 PathStrata::PathStrata(const CommonRun& run) : strata_({}, 0, 0) {
-  const size_t windows = run.parts.windows.size();
+  const size_t windows = run.sample().size();
   std::vector<Stratum> all(1 + run.callpaths.size());
   for (size_t i = 0; i < run.callpaths.size(); ++i) {
     const CallPathId parent = run.callpaths[i].parent;
@@ -24,9 +24,9 @@ PathStrata::PathStrata(const CommonRun& run) : strata_({}, 0, 0) {
   add(run.parts.profile, [](Stratum& to, double time_s) { to.whole_s += time_s; });
   add(run.parts.whole, [](Stratum& to, double time_s) { to.whole_s -= time_s; });
   for (size_t j = 0; j < windows; ++j) {
-    add(run.parts.windows[j].findings, [&](Stratum& to, double s) { to.seen_s[j] += s; });
+    add(run.sample()[j].findings, [&](Stratum& to, double s) { to.seen_s[j] += s; });
   }
-  strata_ = Strata(std::move(all), windows, run.covered());
+  strata_ = Strata(std::move(all), windows, run.covered(), run.is_apart());
 }
 
 }  // namespace culprit::blame

@@ -46,8 +46,8 @@ Changes changes_in(const CommonRun& run) {
     change.known_s += row.gain_s;
     change.known_halved_s += row.halved_s;
   }
-  for (size_t j = 0; j < run.parts.windows.size(); ++j) {
-    for (const FoundFunctionGain& row : run.parts.windows[j].findings.function_gains) {
+  for (size_t j = 0; j < run.sample().size(); ++j) {
+    for (const FoundFunctionGain& row : run.sample()[j].findings.function_gains) {
       Change& change = at(row);
       change.gains.push_back({0, j, row.gain_s});
       change.halves.push_back({0, j, row.halved_s});
@@ -60,10 +60,10 @@ Changes changes_in(const CommonRun& run) {
 Strata time_of_windows(const CommonRun& run) {
   Stratum all;
   all.whole_s = run.rest_s;
-  for (const TracedWindow& window : run.parts.windows) {
+  for (const TracedWindow& window : run.sample()) {
     all.seen_s.push_back(window.end_s - window.counted_from_s);
   }
-  return {{all}, run.parts.windows.size(), run.covered()};
+  return {{all}, run.sample().size(), run.covered(), run.is_apart()};
 }
 
 }  // namespace

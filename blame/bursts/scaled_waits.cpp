@@ -119,7 +119,7 @@ using Patterns = std::map<std::string, PatternWaits>;
 class WaitScaling {
  public:
   WaitScaling(const CommonRun& run, const WaitStrata& places)
-      : run_(run), places_(places), windows_(run.parts.windows.size()) {}
+      : run_(run), places_(places), windows_(run.sample().size()) {}
 
   ScaledWaits scale() {
     scale_up_waits();
@@ -134,7 +134,7 @@ class WaitScaling {
     Gathering<FoundWait> gathering(windows_);
     for (const FoundWait& row : run_.parts.whole.waits) gathering.add_known(row);
     for (size_t j = 0; j < windows_; ++j) {
-      for (const FoundWait& row : run_.parts.windows[j].findings.waits) {
+      for (const FoundWait& row : run_.sample()[j].findings.waits) {
         const size_t stratum = places_.of(row.callpath, row.location);
         gathering.add_seen(row, j).placed.push_back({stratum, j, row.time_s});
       }
@@ -162,7 +162,7 @@ class WaitScaling {
 
   /// Those of a window, each divided among the places where its victims waited.
   void add_delays(size_t window, Gathering<FoundDelay>& gathering) const {
-    const Findings& findings = run_.parts.windows[window].findings;
+    const Findings& findings = run_.sample()[window].findings;
     using Delay = std::tuple<std::string, CallPathId, LocationId>;
     std::map<Delay, std::vector<const FoundVictim*>> victims;
     for (const FoundVictim& row : findings.victims) {
@@ -190,7 +190,7 @@ class WaitScaling {
     Gathering<FoundUnattributed> gathering(windows_);
     for (const FoundUnattributed& row : run_.parts.whole.unattributed) gathering.add_known(row);
     for (size_t j = 0; j < windows_; ++j) {
-      for (const FoundUnattributed& row : run_.parts.windows[j].findings.unattributed) {
+      for (const FoundUnattributed& row : run_.sample()[j].findings.unattributed) {
         gathering.add_seen(row, j).unplaced_s[j] += row.time_s;
       }
     }
@@ -205,11 +205,12 @@ class WaitScaling {
       return part_of(known->second.scaled, known->second.seen_s, part_s);
     }
     std::vector<double> lengths_s;
-    for (const TracedWindow& window : run_.parts.windows) {
+    for (const TracedWindow& window : run_.sample()) {
       lengths_s.push_back(window.end_s - window.counted_from_s);
     }
     ScaledCost all;
     all.cost_s = run_.rest_s;
+    all.seen_s = run_.is_apart() ? 0 : run_.seen_s;
     all.residuals_s.resize(windows_);
     return part_of(all, lengths_s, part_s);
   }

@@ -21,8 +21,8 @@ void visit_parts(const CommonRun& run, const Visit& visit) {
   constexpr size_t kInAll = SIZE_MAX;
   visit(kInAll, run.parts.profile, 1.0);
   visit(kInAll, run.parts.whole, -1.0);
-  for (size_t j = 0; j < run.parts.windows.size(); ++j) {
-    visit(j, run.parts.windows[j].findings, 1.0);
+  for (size_t j = 0; j < run.sample().size(); ++j) {
+    visit(j, run.sample()[j].findings, 1.0);
   }
 }
 
@@ -47,7 +47,7 @@ double known_part(const FoundProfile& row, double window_s) {
 }  // namespace
 
 WaitStrata::WaitStrata(const CommonRun& run) : run_(run), strata_({}, 0, 0) {
-  const size_t windows = run.parts.windows.size();
+  const size_t windows = run.sample().size();
   std::vector<Stratum> all(1);
   all[kTop].seen_s.resize(windows);
   add_calls(all);
@@ -57,7 +57,7 @@ WaitStrata::WaitStrata(const CommonRun& run) : run_(run), strata_({}, 0, 0) {
     for (double time_s : each.seen_s) seen_s += time_s;
     if (each.whole_s <= 0 && run.covered() > 0) each.whole_s = seen_s / run.covered();
   }
-  strata_ = Strata(std::move(all), windows, run.covered());
+  strata_ = Strata(std::move(all), windows, run.covered(), run.is_apart());
 }
 
 size_t WaitStrata::take(const Key& key, std::vector<Stratum>& all) {
@@ -66,7 +66,7 @@ size_t WaitStrata::take(const Key& key, std::vector<Stratum>& all) {
   const size_t parent =
       callpath.valid() ? take({run_.callpaths[callpath.index()].parent, rank}, all) : kTop;
   places_[key] = all.size();
-  all.push_back({parent, 0, std::vector<double>(run_.parts.windows.size())});
+  all.push_back({parent, 0, std::vector<double>(run_.sample().size())});
   return all.size() - 1;
 }
 
@@ -85,7 +85,7 @@ std::vector<bool> WaitStrata::paths_that_wait() const {
 void WaitStrata::add_calls(std::vector<Stratum>& all) {
   const std::vector<bool> waits = paths_that_wait();
   visit_parts(run_, [&](size_t window, const Findings& findings, double sign) {
-    const bool is_cut = window < run_.parts.windows.size() && run_.parts.windows[window].is_cut;
+    const bool is_cut = window < run_.sample().size() && run_.sample()[window].is_cut;
     for (const FoundProfile& row : findings.profile) {
       if (!row.callpath.valid() || !waits[row.callpath.index()]) continue;
       const double part = is_cut ? known_part(row, findings.run.wall_s) : 1;

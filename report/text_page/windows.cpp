@@ -34,7 +34,11 @@ std::string traced(const Findings& findings, const FoundCoverage& row, const Tim
     text = fmt::format("The first {} were traced as a whole. ", time(row.whole_s));
   }
   if (row.windows == 0) {
-    return text + "For the rest there are no windows: only the profile covers it.";
+    if (row.whole_s <= 0) return "Nothing was traced: only the profile covers the run.";
+    return text +
+           "Of the rest there is only a profile, and no window: waiting, its causes and gains are "
+           "taken to be in its calls what they are in those of the first part, and the intervals "
+           "say how much they may be.";
   }
   return text + fmt::format(
                     "The rest is represented by {}, at moments chosen at random. Figures scaled "

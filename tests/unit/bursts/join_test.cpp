@@ -241,13 +241,45 @@ TEST(Join, ScalesDelaysWithoutVictims) {
   EXPECT_TRUE(f.identities.violations.empty()) << f.identities.violations.front();
 }
 
-TEST(Join, WithoutWindowsIsTheProfileAndTheKnownPart) {
+TEST(Join, WithoutWindowsTheFirstPartStandsForTheRest) {
+  // The receive lasts 4 s at first, and 36 s after that; the barrier 1 s and 9 s.
   const Findings f = join_bursts(run_of({20, 20, 10, 0}, {2, 2, 1, 0}, {}), 1);
-  EXPECT_NEAR(cost_of(f, kSlow), 2, kNear);
-  EXPECT_NEAR(f.identities.waiting_s, 5, kNear);
+  EXPECT_NEAR(cost_of(f, kSlow), 2 + 18, kNear);
+  EXPECT_NEAR(f.identities.waiting_s, 50, kNear);
   const FoundEstimate* slow = estimate_of(f, EstimatedFigure::cause, kSlow);
   ASSERT_NE(slow, nullptr);
+  EXPECT_NEAR(slow->low_s, 2, kNear) << "only what was traced is certain";
   EXPECT_NEAR(slow->high_s, 2 + 45, kNear) << "all that calls lasted since may be waiting for it";
+  EXPECT_NEAR(slow->share_low, 2 / 50.0, kNear);
+  EXPECT_NEAR(slow->share_high, 47 / 50.0, kNear);
+  EXPECT_EQ(f.coverage[0].windows, 0u);
+  EXPECT_NEAR(f.coverage[0].covered, 0.1, kNear);
+  EXPECT_EQ(f.windows.size(), 1u);
+  EXPECT_TRUE(f.identities.violations.empty()) << f.identities.violations.front();
+}
+
+TEST(Join, WithoutWindowsALongFirstPartStandsForAShortRest) {
+  BurstRun run = run_of({20, 20, 10, 0}, {18, 18, 9, 0}, {});
+  run.whole = part(90, {18, 18, 9, 0});
+  run.whole_s = 90;
+  const Findings f = join_bursts(std::move(run), 1);
+  EXPECT_NEAR(cost_of(f, kSlow), 20, kNear);
+  EXPECT_NEAR(f.identities.waiting_s, 50, kNear);
+}
+
+TEST(Join, StartUpIsAsLongAsItWas) {
+  BurstRun run = run_of({20, 20, 10, 0}, {2, 2, 1, 0}, {});
+  const CallPathId init(6);
+  for (Findings* each : {&run.profile, &run.whole}) {
+    each->callpaths.push_back(path("main/MPI_Init", "MPI_Init", false, "mpi"));
+    each->callpaths.back().start_up = true;
+    each->profile.push_back({init, kFirst, 1, 4, 0, 0});
+  }
+  run.whole.critical_path = {{init, kFirst, 4}, {kOther, kFirst, 6}};
+  run.whole.critical_callpaths = {{init, 4, 0, 4, 0, 0, 4}, {kOther, 6, 0, 6, 0, 0, 6}};
+  const Findings f = join_bursts(std::move(run), 1);
+  EXPECT_NEAR(f.start_up.wall_s, 4, kNear);
+  EXPECT_NEAR(f.identities.critical_path_s, 100, kNear);
 }
 
 TEST(Join, OfAWindowInWhichNothingHappens) {
