@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "assemble/assemble.h"
+#include "assemble/open_profile.h"
 #include "assemble/run_facts.h"
 #include "cli/experiment.h"
 #include "report/db/findings_db.h"
@@ -76,6 +77,22 @@ void analyse_records(const fs::path& folder, const cli::ExperimentInfo& info) {
   show(findings, folder);
 }
 
+void analyse_long_run(const fs::path& folder) {
+  const auto opened = assemble::open_profile(folder, 1, assemble::Keep::nothing);
+  if (!opened) fuzz::require_sentence(opened.error());
+  if (!assemble::is_long_run(folder)) return;
+  const assemble::LongRun run(folder, 1);
+  for (uint64_t number = 0; number < run.windows(); ++number) {
+    const auto window = run.open(number, assemble::Keep::nothing);
+    if (!window) {
+      fuzz::require_sentence(window.error());
+      continue;
+    }
+    Losses losses = window->records.facts.losses;
+    fuzz::analyse(*window->records.source, losses);
+  }
+}
+
 void analyse_archive(const fs::path& folder) {
   Losses losses;
   const auto source = trace::open_otf2(folder / "trace" / "traces.otf2", losses);
@@ -97,6 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static_cast<void>(assemble::look_for_stuck(folder, 1, look).ok());
   read_findings(folder);
   analyse_archive(folder);
+  analyse_long_run(folder);
   analyse_records(folder, info ? info.value() : cli::ExperimentInfo());
   read_findings(folder);
   if (!scratch.is_untouched()) {

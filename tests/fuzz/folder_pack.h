@@ -34,7 +34,7 @@ struct Entry {
 /// By place.
 using Folder = std::map<uint8_t, Entry>;
 
-inline constexpr uint8_t kPlaces = 23;
+inline constexpr uint8_t kPlaces = 30;
 
 /// "raw/node1.1.a/events.0"; numbers wrap around.
 std::string place_name(uint8_t place);
@@ -46,7 +46,8 @@ std::string pack_folder(const Folder& folder);
 /// Replaces what is at `place`. Links to others lead to `outside`/file and `outside`/folder.
 void write_folder(const Folder& folder, const std::filesystem::path& place,
                   const std::filesystem::path& outside);
-/// Of an experiment of at most two processes, whatever their folders are called.
+/// Of an experiment of at most two processes on one node, whatever their folders are called; of its
+/// bursts the first.
 Folder read_folder(const std::filesystem::path& experiment);
 
 }  // namespace culprit::fuzz

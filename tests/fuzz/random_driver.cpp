@@ -29,7 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kSeconds = 20;
+constexpr rlim_t kSeconds = 20;           ///< of computing
+constexpr unsigned kSecondsAsleep = 300;  ///< on a busy machine, too: it hangs
 constexpr rlim_t kBytes = rlim_t{3} << 30;
 constexpr size_t kLongest = 4 << 20;
 
@@ -40,8 +41,9 @@ size_t below(size_t limit) {
 }
 
 [[noreturn]] void play(const std::string& bytes) {
-  alarm(kSeconds);
-  const rlimit limit{kBytes, kBytes}, none{0, 0};
+  alarm(kSecondsAsleep);
+  const rlimit limit{kBytes, kBytes}, none{0, 0}, time{kSeconds, kSeconds};
+  setrlimit(RLIMIT_CPU, &time);
   setrlimit(RLIMIT_DATA, &limit);
   setrlimit(RLIMIT_CORE, &none);
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
