@@ -14,7 +14,7 @@ namespace culprit::assemble {
 namespace {
 
 /// More ranks than any machine has: a damaged file.
-constexpr int32_t kMaxRanks = 1 << 24;
+constexpr int32_t kMaxRanks = 1 << 20;
 
 /// A world while its ranks arrive.
 struct Arriving {

@@ -98,7 +98,7 @@ std::string window_section(const Findings& findings, const PageNames& names,
   const FoundCoverage& row = findings.coverage.front();
   std::string page = "\nWHAT WAS TRACED, and how surely it stands for the run\n";
   page += wrapped(traced(findings, row, time), 2);
-  if (row.windows == 0) return page;
+  if (row.windows == 0 && row.whole_s <= 0) return page;
   size_t shown = 0;
   for (const FoundEstimate& each : findings.estimates) {
     if (each.figure != blame::EstimatedFigure::cause) continue;
@@ -108,6 +108,7 @@ std::string window_section(const Findings& findings, const PageNames& names,
                     4);
     ++shown;
   }
+  if (row.windows == 0) return page;
   page += wrapped(gaps(row, findings, time) + worst_window(findings), 2);
   if (findings.function_gains.empty()) {
     page += wrapped(

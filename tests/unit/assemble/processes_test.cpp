@@ -57,6 +57,17 @@ TEST_F(AssembleTest, RanksThatLeftNothingKeepTheirPlace) {
   EXPECT_EQ(listing.definitions.comms[0].members.size(), 3u);
 }
 
+/// Damage must not cost more memory than the largest machine would.
+TEST_F(AssembleTest, MoreRanksThanAnyMachineHasAreNotBelieved) {
+  {
+    auto only = process();
+    only->rank(2, 1 << 21).ended(50);
+    call_once(*only);
+  }
+  play();
+  EXPECT_LE(listing.definitions.processes.size(), 1u);
+}
+
 void use_cores(trace::RawProcess& process, const char* host, const char* boot, uint64_t cores) {
   std::strcpy(process.host, host);
   std::strcpy(process.boot_id, boot);
