@@ -321,6 +321,7 @@ Result<Findings> findings_of_profile(const trace::Profile& profile, unsigned thr
   });
   Findings found = collect_findings(run, graph, all, threads);
   found.run.notes.emplace_back(kWhatIsMissing);
+  found.coverage = {FoundCoverage()};  // nothing was traced
   found.tiles = find_tiles(run, all, threads);
   add_efficiencies(run, profile, all, found);
   add_blame(profile, run, places, found);

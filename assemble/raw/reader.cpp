@@ -149,9 +149,8 @@ void take_logs(RawProcessFolder& folder, std::span<Job> jobs, LogsWithout empty,
   LogDamage damage;
   uint64_t there = 0;
   for (Job& job : jobs) {
-    // Records that a thread could not write at all are among the dropped ones, and a thread that
-    // began behind the whole part of a run has none.
-    if (job.log || folder.process.dropped_records > 0 || folder.process.whole_end != 0) ++there;
+    // Records that a thread could not write at all are among the dropped ones.
+    if (job.log || folder.process.dropped_records > 0) ++there;
     if (!job.log) continue;
     job.log->salvage(bounds);
     damage.windows += job.log->damage().windows;
@@ -159,7 +158,9 @@ void take_logs(RawProcessFolder& folder, std::span<Job> jobs, LogsWithout empty,
     damage.refused += job.log->damage().refused;
     add_log(std::move(*job.log), empty, folder);
   }
-  count_damage(damage, folder.process.logs - std::min(folder.process.logs, there), losses);
+  // A thread that began behind the whole part of a run has no file.
+  const uint64_t expected = folder.process.whole_end != 0 ? there : folder.process.logs;
+  count_damage(damage, expected - std::min(expected, there), losses);
 }
 
 }  // namespace

@@ -236,6 +236,20 @@ std::vector<CountedPath> counted_paths(const Findings& findings) {
   return std::move(groups).largest_first([](const CountedPath& path) { return path.time_s; });
 }
 
+bool is_of_profile_alone(const Findings& findings) {
+  if (findings.coverage.empty()) return false;
+  const FoundCoverage& row = findings.coverage.front();
+  return row.whole_s <= 0 && row.windows == 0;
+}
+
+bool lacks_waits_of_mpi(const Findings& findings) {
+  const auto is_of_mpi = [](const FoundCallPath& path) {
+    return is_of(path, trace::Paradigm::mpi) && !path.start_up;
+  };
+  return is_of_profile_alone(findings) &&
+         std::any_of(findings.callpaths.begin(), findings.callpaths.end(), is_of_mpi);
+}
+
 std::vector<IdleTotal> idle_totals(const Findings& findings) {
   using Reason = std::optional<NobodyReason>;
   Groups<std::pair<CallPathId, Reason>, IdleTotal> groups;

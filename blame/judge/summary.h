@@ -96,6 +96,11 @@ struct IdleTotal {
   double time_s = 0;
 };
 
+/// Whether there is nothing but a profile. It knows how threads of a process wait for each other;
+/// how much of the time in MPI is waiting, it does not.
+bool is_of_profile_alone(const Findings& findings);
+/// Whether that leaves out waiting: the program used MPI.
+bool lacks_waits_of_mpi(const Findings& findings);
 std::vector<IdleTotal> idle_totals(const Findings& findings);
 std::vector<CountedPath> counted_paths(const Findings& findings);
 /// These two without what starts and ends the program (StartUp).

@@ -208,6 +208,10 @@ void Page::write_time_spent() {
     page_ += wrapped("One thread ran alone: there was nothing for it to wait for.", 2);
     return;
   }
+  if (blame::lacks_waits_of_mpi(findings_)) {
+    page_ += wrapped("How much of the time in MPI was waiting, a profile does not know.", 2);
+    if (waiting <= 0) return;
+  }
   if (waiting <= 0) {
     page_ +=
         wrapped(fmt::format("No waiting time was found in {} of allocated time (summed over {}).",

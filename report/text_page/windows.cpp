@@ -11,6 +11,7 @@
 
 #include "blame/amount.h"
 #include "blame/judge/diagnose.h"
+#include "blame/judge/summary.h"
 #include "report/words/estimates.h"
 
 namespace culprit::report {
@@ -34,7 +35,6 @@ std::string traced(const Findings& findings, const FoundCoverage& row, const Tim
     text = fmt::format("The first {} were traced as a whole. ", time(row.whole_s));
   }
   if (row.windows == 0) {
-    if (row.whole_s <= 0) return "Nothing was traced: only the profile covers the run.";
     return text +
            "Of the rest there is only a profile, and no window: waiting, its causes and gains are "
            "taken to be in its calls what they are in those of the first part, and the intervals "
@@ -94,11 +94,10 @@ std::string worst_window(const Findings& findings) {
 
 std::string window_section(const Findings& findings, const PageNames& names,
                            const TimeFormat& time) {
-  if (findings.coverage.empty()) return "";
+  if (findings.coverage.empty() || blame::is_of_profile_alone(findings)) return "";
   const FoundCoverage& row = findings.coverage.front();
   std::string page = "\nWHAT WAS TRACED, and how surely it stands for the run\n";
   page += wrapped(traced(findings, row, time), 2);
-  if (row.windows == 0 && row.whole_s <= 0) return page;
   size_t shown = 0;
   for (const FoundEstimate& each : findings.estimates) {
     if (each.figure != blame::EstimatedFigure::cause) continue;

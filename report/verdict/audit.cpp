@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "blame/judge/diagnose.h"
+#include "blame/judge/summary.h"
 #include "report/verdict/places.h"
 
 namespace culprit::report {
@@ -201,10 +202,14 @@ std::string tile_sentence(const TileTotal& total, const Findings& findings,
   const Proportion share =
       Proportion::of(Amount<OwnAllocation>(total.time_s), blame::own_allocation(findings));
   const bool nowhere = total.tile == Tile::absent || !total.callpath.valid();
-  return fmt::format("{} of the time is {}{} {}{}.", rounded(share), words_of(total.tile),
+  const bool may_wait = total.tile == Tile::mpi && blame::is_of_profile_alone(findings);
+  std::string_view open;
+  if (total.tile == Tile::blocked) open = "; what it waits for is not known";
+  if (may_wait) open = "; how much of it is waiting, a profile does not know";
+  return fmt::format("{} of the time is {}{} {}{}.", rounded(share),
+                     may_wait ? "in MPI" : words_of(total.tile),
                      nowhere ? "," : fmt::format(", mostly {}", names.code(total.callpath)),
-                     on_places(total.shares, findings, names),
-                     total.tile == Tile::blocked ? "; what it waits for is not known" : "");
+                     on_places(total.shares, findings, names), open);
 }
 
 }  // namespace culprit::report

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "blame/judge/diagnose.h"
+#include "blame/judge/summary.h"
 #include "blame/profile/start_up.h"
 #include "report/verdict/apart/polling.h"
 #include "report/verdict/device_words.h"
@@ -47,6 +48,12 @@ std::string VerdictWords::disturbed() const {
 std::string VerdictWords::waiting() const {
   switch (verdict_.waiting) {
     case VerdictKind::hardly_any_waiting:
+      if (blame::lacks_waits_of_mpi(findings_)) {
+        return fmt::format(
+            "{} of the time is waiting, beside that in MPI, of which a profile knows "
+            "nothing.",
+            rounded(verdict_.waiting_share));
+      }
       return fmt::format("Hardly any waiting: {} of the allocated time.",
                          percent(verdict_.waiting_share));
     case VerdictKind::cause: {

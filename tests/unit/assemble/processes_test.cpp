@@ -57,6 +57,19 @@ TEST_F(AssembleTest, RanksThatLeftNothingKeepTheirPlace) {
   EXPECT_EQ(listing.definitions.comms[0].members.size(), 3u);
 }
 
+TEST_F(AssembleTest, ThreadsThatBeganBehindTheWholePartHaveNoFile) {
+  for (const bool is_long : {true, false}) {
+    {
+      auto only = process();
+      only->rank(0, 1).ended(50);
+      call_once(*only);
+      ++only->process.logs;  // of a thread that left nothing
+      only->process.whole_end = is_long ? kTicksAtZero + 30 : 0;
+    }
+    EXPECT_EQ(losses(play(), "missing_records"), is_long ? 0u : 1u);
+  }
+}
+
 /// Damage must not cost more memory than the largest machine would.
 TEST_F(AssembleTest, MoreRanksThanAnyMachineHasAreNotBelieved) {
   {

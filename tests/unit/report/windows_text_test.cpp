@@ -7,6 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "blame/judge/diagnose.h"
+#include "report/formats.h"
 #include "report/json/verdict_json.h"
 #include "report/text_page/windows.h"
 #include "report/words/estimates.h"
@@ -102,6 +104,24 @@ TEST(Windows, OfWhichThereAreNoneAreSaidToLack) {
   const std::string text = window_section(f, PageNames(f), TimeFormat(kRun));
   EXPECT_TRUE(has(text, "no window")) << text;
   EXPECT_TRUE(has(text, "first")) << "what stands for the rest: " << text;
+}
+
+TEST(Windows, WithoutAnyTraceWaitingInMpiIsNotSaidToBeNone) {
+  Drawing d(2);
+  d.path("main/MPI_Recv");
+  Findings f = d.findings();
+  f.tiles = {{blame::Tile::mpi, LocationId(1), 40, d.path("main/MPI_Recv"), 40},
+             {blame::Tile::useful, LocationId(0), 100, d.path("main/work"), 100}};
+  f.efficiencies = {{blame::Factor::parallel, blame::Factor::none, 0.7}};
+  const auto page = [&f] {
+    blame::diagnose(f);
+    return text(f, "folder");
+  };
+  EXPECT_TRUE(has(page(), "No waiting time was found"));
+  EXPECT_TRUE(has(page(), "MPI itself"));
+  f.coverage = {blame::FoundCoverage()};
+  EXPECT_FALSE(has(page(), "No waiting time was found"));
+  EXPECT_FALSE(has(page(), "MPI itself")) << "some of it may be waiting";
 }
 
 TEST(Windows, GiveCausesAnIntervalInJson) {
