@@ -116,6 +116,12 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
   return times;
 }
 
+/// Null: none can be used.
+Observer* observer_of(const AnalyzeOptions& options, const replay::Transport& ranks) {
+  Observer* const wanted = options.observer;
+  return wanted != nullptr && !ranks.alone() && wanted->needs_whole_run() ? nullptr : wanted;
+}
+
 }  // namespace
 
 Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& options,
@@ -125,7 +131,7 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
   replay::Alone alone;
   replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
   if (auto enough = check_memory(source, ranks, options.memory); !enough) return enough.error();
-  Observer* const observer = ranks.alone() ? options.observer : nullptr;
+  Observer* const observer = observer_of(options, ranks);
   Passes passes;
   Verified verified;
   Result<replay::Run> read = Error{};

@@ -16,11 +16,13 @@
 
 namespace culprit::blame {
 
-/// An observer sees more of a run than its findings, and adds to these. Used only where one rank
-/// has the whole run.
+/// An observer sees more of a run than its findings, and adds to these.
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// If so, it is left out where several ranks share the run. Otherwise each of them has one, whose
+  /// calls are collective; complete findings, to which it adds, are the first rank's.
+  virtual bool needs_whole_run() const { return true; }
   /// Called when the times of events are settled and timelines still hold the operations that
   /// detectors use up. The allowance holds for each of the two calls.
   virtual void at_operations(const replay::Run&, const Allowance&) {}

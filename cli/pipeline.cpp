@@ -104,11 +104,6 @@ Result<blame::Findings> analyze_records(const fs::path& experiment, const Experi
   }
   const unsigned threads = alone ? options.threads : threads_for(*options.ranks, options.threads);
   auto findings = analyze_trace(*opened->source, options, threads, losses);
-  if (findings && !alone) {
-    findings->run.notes.push_back(
-        "Projected gains are missing, since several ranks shared the analysis: 'culprit analyze' "
-        "without a launcher, or with --alone, projects them.");
-  }
   facts = std::move(opened->facts);
   return findings;
 }

@@ -217,17 +217,18 @@ LockKind lock_kind(const GainCandidate& candidate) {
   return LockKind::none;
 }
 
-Sharers sharers_of(const Run& run, const WorkTimes& times, const GainCandidate& candidate) {
+Sharers sharers_of(const Run& run, const Population& all, const WorkTimes& times,
+                   const GainCandidate& candidate) {
   std::vector<LocationId> working = times.who_works_at(candidate.paths);
   std::erase_if(working, [&](LocationId id) { return run.is_stream(id); });
   const bool one_process = run.definitions->processes.size() == 1;
-  if (one_process || of_threads(candidate)) return sharers_of(run, working, Over::threads);
+  if (one_process || of_threads(candidate)) return sharers_of(run, all, working, Over::threads);
   if (inside_parallel_region(run, candidate.paths.front())) {
-    return sharers_of(run, working, Over::all);
+    return sharers_of(run, all, working, Over::all);
   }
   const std::set<uint32_t> late = late_threads(run, candidate);
   std::erase_if(working, [&](LocationId id) { return !late.contains(run.location(id).thread); });
-  return sharers_of(run, working, Over::ranks);
+  return sharers_of(run, all, working, Over::ranks);
 }
 
 }  // namespace culprit::predict

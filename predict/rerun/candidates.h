@@ -64,6 +64,7 @@ LockKind lock_kind(const GainCandidate& candidate);
 
 /// Threads of a process share what makes threads wait; ranks all else: those threads of theirs that
 /// are late, and where it lies in parallel regions all of them.
-Sharers sharers_of(const replay::Run& run, const WorkTimes& work, const GainCandidate& candidate);
+Sharers sharers_of(const replay::Run& run, const Population& all, const WorkTimes& work,
+                   const GainCandidate& candidate);
 
 }  // namespace culprit::predict

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/ranks/agree.h"
 #include "trace/mpi_calls.h"
 
 namespace culprit::predict {
@@ -53,8 +54,15 @@ void Unknowns::add(const Unknowns& other) {
 /// Marks are most of what dependences take, so they stand for it.
 void Dependences::put(const Mark& mark) {
   constexpr uint32_t kAtOnce = 256;
+  if (spent) return;
   marks.push_back(mark);
-  if (budget != nullptr && ++unspent_ == kAtOnce) budget->spend(std::exchange(unspent_, 0));
+  if (budget == nullptr || ++unspent_ < kAtOnce) return;
+  try {
+    budget->spend(std::exchange(unspent_, 0));
+  } catch (const BudgetSpent&) {
+    if (stops) throw;
+    spent = true;
+  }
 }
 
 void Dependences::signal(HubId hub, const Moment& at) {
@@ -90,6 +98,8 @@ void Dependences::append(Dependences&& other) {
   if (blank) {
     other.unknowns.add(unknowns);
     other.budget = budget;
+    other.stops = stops;
+    other.spent |= spent;
     *this = std::exchange(other, {});
     return;
   }
@@ -126,6 +136,7 @@ void Dependences::append(Dependences&& other) {
   unknowns.add(other.unknowns);
   locks += other.locks;
   contended += other.contended;
+  spent |= other.spent;
   other = {};
 }
 
@@ -151,14 +162,29 @@ uint64_t count_choices(const Run& run) {
 Dependences find_dependences(const Run& run, unsigned threads, Budget* budget) {
   Dependences found;
   found.budget = budget;
+  found.stops = run.ranks->alone();
   found.unknowns.choices = count_choices(run);
+  const auto stop_if_spent = [&] {
+    if (replay::any(*run.ranks, found.spent)) throw BudgetSpent();
+  };
   add_messages(run, threads, found);
+  stop_if_spent();
   add_collectives(run, threads, found);
+  stop_if_spent();
   add_one_sided(run, threads, found);
   add_openmp(run, threads, found);
   add_threads(run, found);
   add_devices(run, threads, found);
+  stop_if_spent();
+  found.budget = nullptr;
   return found;
+}
+
+Dependences part_of(const Dependences& all) {
+  Dependences part;
+  part.budget = all.budget;
+  part.stops = all.stops;
+  return part;
 }
 
 namespace {

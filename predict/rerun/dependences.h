@@ -8,7 +8,11 @@
 // A gate is a moment on a location's timeline that cannot come before moments of others. A hub
 // joins them: locations signal it, and when all have, those at its gates may pass. Each dependence
 // is one hub with one signal and one gate; a collective operation is one hub with a signal and a
-// gate per member. Assumes: one process has the whole run (Run::ranks is alone).
+// gate per member.
+//
+// Where several ranks analyse the run, each finds the dependences of what it matches. Marks belong
+// to who owns their location (ranks/marks.h), a hub to the rank that made it. Other ranks with
+// locations at it have a hub in its stead, at which their own meet (HubElsewhere).
 #pragma once
 
 #include <cstdint>
@@ -95,8 +99,9 @@ struct Meeting {
   float iterations = 0;  ///< what one thread has to do of loops that hand out their iterations
   float longest = 0;     ///< of the tasks that a barrier waits for, the longest
   float chain = 0;       ///< the longest chain of those that depend on each other
+  CommId comm = {};      ///< of ranks
 };
-static_assert(sizeof(Meeting) == 16);
+static_assert(sizeof(Meeting) == 20);
 
 struct Hub {
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -107,6 +112,19 @@ struct Hub {
   uint32_t meeting = kNone;  ///< Dependences::meetings
   bool of_progress =
       false;  ///< somebody who has begun an operation is back in MPI to go on with it
+  /// Whose locations signal or await it: this rank's alone, others', too, or it is another rank's
+  /// and stands here for that.
+  enum class Reach : uint8_t { here, shared, elsewhere } reach = Reach::here;
+};
+
+/// What the rank that owns it calls something that also has a number here.
+struct Elsewhere {
+  uint32_t here, rank, there;
+};
+/// A hub of another rank.
+struct HubElsewhere {
+  uint32_t here, rank, there;
+  bool awaited = false;  ///< by a location of this rank
 };
 
 /// The last location to signal a hub that it awaits itself: its data were complete when the others'
@@ -153,8 +171,15 @@ struct Dependences {
   Deliveries deliveries;
   Unknowns unknowns;
   uint32_t locks = 0;
-  uint32_t contended = 0;    ///< locks of these that somebody waited for
+  uint32_t contended = 0;  ///< locks of these that somebody waited for
+  /// What belongs to other ranks, in the order of the numbers here.
+  std::vector<HubElsewhere> hubs_elsewhere;
+  std::vector<Elsewhere> meetings_elsewhere, holdings_elsewhere;
   Budget* budget = nullptr;  ///< a step of it for each mark; null: there is no end
+  /// Among several ranks none stops alone: marks for which nothing is left are left out, and
+  /// `spent` says so.
+  bool stops = true;
+  bool spent = false;
 
   HubId add_hub() {
     hubs.push_back({});
@@ -187,14 +212,17 @@ PollingLoop judge_polling(const replay::Run& run, LocationId id, Time first_test
                           const replay::Call& success);
 
 /// All of a run's, within a budget if there is one, for Run before its operations are released
-/// (replay::detect_waits calls back then).
+/// (replay::detect_waits calls back then). Throws BudgetSpent, on all ranks if on one. Collective.
 Dependences find_dependences(const replay::Run& run, unsigned threads, Budget* budget = nullptr);
 
-/// Adds dependences that only show in waits, unless an already found one explains them: only
-/// detectors know these causes (polling, devices' messages, tasks that had to be found).
+/// Adds dependences that only show in waits of this rank, unless an already found one explains
+/// them: only detectors know these causes (polling, devices' messages, tasks that had to be found).
 void add_waits(const replay::Run& run, const replay::WaitGraph& graph, Dependences& found);
 
-// The models, each in its own file.
+/// Without marks, but in what it takes like another: for one thread, or one process.
+Dependences part_of(const Dependences& all);
+
+// The models, each in its own file. Collective.
 void add_messages(const replay::Run& run, unsigned threads, Dependences& found);
 void add_collectives(const replay::Run& run, unsigned threads, Dependences& found);
 void add_openmp(const replay::Run& run, unsigned threads, Dependences& found);

@@ -5,7 +5,8 @@
 // uneven that they may stand behind these. A run with a change lasts at least as long as the
 // recorded critical path does with it, so a gain is no more than what the change takes off that
 // path: where that is next to nothing, nothing is executed. All others are executed in one walk;
-// where that cannot be, the first few one by one.
+// where that cannot be, the first few one by one. Where several ranks analyse the run, the first
+// has the findings and decides what is tried, and all walk.
 #include "predict/rerun/gains.h"
 
 #include <algorithm>
@@ -22,8 +23,11 @@
 #include "predict/rerun/alterations.h"
 #include "predict/rerun/candidates.h"
 #include "predict/rerun/lanes.h"
+#include "predict/rerun/ranks/gather_graph.h"
 #include "predict/rerun/share/measure_work.h"
 #include "predict/rerun/whole_run.h"
+#include "replay/ranks/agree.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -71,7 +75,8 @@ struct Trials {
 
 class TrialMaker {
  public:
-  TrialMaker(const Run& run, const Findings& findings) : run_(run), work_(findings) {}
+  TrialMaker(const Run& run, const Population& all, const Findings& findings)
+      : run_(run), all_(all), work_(findings) {}
 
   Trials make(const Findings& findings, const std::vector<std::vector<CallPathId>>& functions) {
     const double wall_s = run_.wall().seconds(), least_s = kLeastCost * wall_s;
@@ -112,7 +117,7 @@ class TrialMaker {
       Alteration change{candidate.paths, Way::held, {}, {}, lock == LockKind::recorded};
       if (lock == LockKind::none) {
         change.way = Way::balanced;
-        change.sharers = sharers_of(run_, work_, candidate);
+        change.sharers = sharers_of(run_, all_, work_, candidate);
       }
       const AlterationSet spread = add(std::move(change));
       const AlterationSet halved = add({candidate.paths, Way::halved, {}, {}});
@@ -151,6 +156,7 @@ class TrialMaker {
   }
 
   const Run& run_;
+  const Population& all_;
   const WorkTimes work_;
   std::vector<Known> known_;
   Trials trials_;
@@ -243,16 +249,21 @@ std::optional<Gains> execute_together(const Outline& outline, const Alterations&
 Gains execute_apart(Outline outline, const Alterations& all, std::vector<AlterationSet> sets,
                     unsigned threads, Budget& budget) {
   if (sets.size() > kMostExecutions) sets.resize(kMostExecutions);
-  const EventGraph graph = build_graph(std::move(outline), threads);
+  const auto whole = gather_graph(std::move(outline), all, sets, threads);
+  if (!whole) return {};
+  const EventGraph& graph = whole->graph;
   const LockChoice unchanged = choose_lock_order(graph, &budget);
   std::vector<double> gains(sets.size());
   parallel_for(sets.size(), threads, [&](size_t i) {
-    const OtherTimes times = times_with(all, sets[i], graph);
+    OtherTimes own;
+    if (whole->times.empty()) own = times_with(all, sets[i], graph);
     Pace pace;
     pace.budget = &budget;
     pace.locks = unchanged.order;
     pace.with_progress = (sets[i] & kWithProgress) != 0;
-    for (const auto& other : times) pace.times.push_back(other.get());
+    for (const auto& other : whole->times.empty() ? own : whole->times[i]) {
+      pace.times.push_back(other.get());
+    }
     gains[i] = (unchanged.wall - execute(graph, pace, Keep::ends).wall(graph)).seconds();
   });
   Gains found;
@@ -343,29 +354,72 @@ size_t write_rows(const Trials& trials, const RowWriter& writer, Findings& findi
   return left_out;
 }
 
+/// What the first rank wants to try, on all ranks, each with its own locations as members.
+/// Collective.
+Alterations share_alterations(const Run& run, std::vector<Alteration> of_first) {
+  std::vector<replay::Packer> to(run.ranks->size());
+  for (const Alteration& one : of_first) {
+    std::vector<std::vector<LocationId>> members(to.size());
+    for (LocationId id : one.sharers.members) members[run.owner(id)].push_back(id);
+    for (size_t r = 0; r < to.size(); ++r) {
+      to[r].put_list(std::span<const CallPathId>(one.paths));
+      to[r].put(one.way);
+      to[r].put(one.locks_recorded);
+      to[r].put(one.sharers.over);
+      to[r].put_list(std::span<const LocationId>(members[r]));
+    }
+  }
+  const std::vector<replay::Parcel> told = replay::exchange(*run.ranks, std::move(to));
+  std::vector<Alteration> list;
+  for (replay::Unpacker unpacker(told[0]); !unpacker.done();) {
+    Alteration& one = list.emplace_back();
+    one.paths = unpacker.get_list<CallPathId>();
+    one.way = unpacker.get<Way>();
+    one.locks_recorded = unpacker.get<bool>();
+    one.sharers.over = unpacker.get<Over>();
+    one.sharers.members = unpacker.get_list<LocationId>();
+  }
+  return Alterations(std::move(list), run.callpaths.size(), run.timelines.size());
+}
+
+/// Collective.
+std::vector<AlterationSet> share_sets(replay::Transport& ranks,
+                                      const std::vector<AlterationSet>& of_first) {
+  replay::Packer packer;
+  packer.put_list(std::span<const AlterationSet>(of_first));
+  return replay::Unpacker(replay::share_of_first(ranks, packer.take())).get_list<AlterationSet>();
+}
+
 }  // namespace
 
 void project_gains(const Run& run, const replay::WaitGraph& graph, Dependences found,
                    const std::vector<std::vector<CallPathId>>& functions, unsigned threads,
                    Budget& budget, Findings& findings) {
-  if (!check_whole(findings)) return;
-  Trials trials = TrialMaker(run, findings).make(findings, functions);
-  if (trials.paths.empty()) return;
+  replay::Transport& ranks = *run.ranks;
+  const bool decides = ranks.rank() == 0;
+  const Population everyone = population_of(run);
+  Trials trials;
+  if (decides && check_whole(findings)) {
+    trials = TrialMaker(run, everyone, findings).make(findings, functions);
+  }
+  if (!replay::any(ranks, !trials.paths.empty())) return;
   const double least_s = kLeastGain * run.wall().seconds();
-  const bool with_progress = needs_progress(findings, least_s);
-  Alterations all(std::move(trials.alterations), run.callpaths.size(), run.timelines.size());
+  const bool with_progress = decides && needs_progress(findings, least_s);
+  Alterations all = share_alterations(run, std::move(trials.alterations));
   std::vector<double> most = most_gains(findings, all);
   Gains gains;
-  if (brings_something(trials, most, least_s) || with_progress) {
+  if (replay::any(ranks, brings_something(trials, most, least_s) || with_progress)) {
     Outline outline = outline_run(run, graph, std::move(found), threads);
     measure(outline, threads, budget, all);
     bound_spread(all, most);
     settle_functions(most, least_s, trials);
-    const std::vector<AlterationSet> sets = sets_of(trials, most, least_s, with_progress);
+    const std::vector<AlterationSet> sets =
+        share_sets(ranks, sets_of(trials, most, least_s, with_progress));
     auto together = execute_together(outline, all, sets, budget);
     gains = together ? std::move(*together)
                      : execute_apart(std::move(outline), all, sets, threads, budget);
   }
+  if (!decides) return;
   const size_t left_out =
       write_rows(trials, RowWriter(all, gains, most, run.wall().seconds()), findings);
   if (left_out > 0) findings.run.notes.push_back(blame::given_up_note({kSomeLeft}));
@@ -379,9 +433,9 @@ void GainObserver::at_operations(const Run& run, const blame::Allowance& allowan
   try {
     Budget budget(allowance.steps(kMarks, kLeastMarks), allowance.cpu_s());
     found_ = find_dependences(run, threads_, &budget);
-    found_->budget = nullptr;
   } catch (const BudgetSpent&) {
   } catch (const std::bad_alloc&) {
+    if (!run.ranks->alone()) throw;  // others wait for this one
   }
 }
 
@@ -390,12 +444,14 @@ void GainObserver::at_end(const Run& run, const replay::WaitGraph& graph, Findin
   try {
     Budget budget(allowance_.steps(kSteps), allowance_.cpu_s());
     if (found_) {
-      project_gains(run, graph, std::move(*found_), functions_(findings), threads_, budget,
-                    findings);
+      std::vector<std::vector<CallPathId>> functions;
+      if (run.ranks->rank() == 0) functions = functions_(findings);
+      project_gains(run, graph, std::move(*found_), functions, threads_, budget, findings);
       done = true;
     }
   } catch (const BudgetSpent&) {
   } catch (const std::bad_alloc&) {
+    if (!run.ranks->alone()) throw;
   }
   if (!done) findings.run.notes.push_back(blame::given_up_note({kWhat}));
 }

@@ -21,7 +21,8 @@ namespace culprit::predict {
 /// Fills Findings::gains and function_gains, by cost; `functions` are the call paths at which each
 /// is to blame. Only code counts: calls of MPI and barriers cannot be changed. Fills nothing for a
 /// run that lacks events, ended early or hung: the missing events might have been waited for.
-/// Throws BudgetSpent, and has written nothing then.
+/// Where several ranks analyse the run, the first has the findings and functions, and gets the
+/// gains. Throws BudgetSpent, and has written nothing then. Collective.
 void project_gains(const replay::Run& run, const replay::WaitGraph& graph, Dependences found,
                    const std::vector<std::vector<CallPathId>>& functions, unsigned threads,
                    Budget& budget, blame::Findings& findings);
@@ -34,6 +35,7 @@ class GainObserver : public blame::Observer {
   explicit GainObserver(unsigned threads, Functions* functions = blame::callpaths_of_causes)
       : threads_(threads), functions_(functions) {}
 
+  bool needs_whole_run() const override { return false; }
   void at_operations(const replay::Run& run, const blame::Allowance& allowance) override;
   void at_end(const replay::Run& run, const replay::WaitGraph& graph,
               blame::Findings& findings) override;

@@ -12,6 +12,9 @@
 #include <utility>
 
 #include "base/result.h"
+#include "predict/rerun/ranks/hub_messages.h"
+#include "replay/ranks/agree.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -39,6 +42,82 @@ std::vector<HubState> hubs_of(const Outline& outline) {
   return hubs;
 }
 
+/// Nanoseconds, by lane.
+template <unsigned K>
+struct Times {
+  std::array<double, K> nanos{};
+};
+
+/// The latest times at which locations have come to hubs, of those hubs at which some have, and
+/// that others will yet pass.
+template <unsigned K>
+class HubTimes {
+ public:
+  void come(HubState& state, const Times<K>& came) {
+    if (state.place == kNone) {
+      state.place = take_place();
+      pool_[state.place] = came;
+      return;
+    }
+    Times<K>& times = pool_[state.place];
+    for (unsigned k = 0; k < K; ++k) times.nanos[k] = std::max(times.nanos[k], came.nanos[k]);
+  }
+  /// Somebody must have come.
+  const Times<K>& of(const HubState& state) const { return pool_[state.place]; }
+  void forget(HubState& state) {
+    if (state.place == kNone) return;
+    free_.push_back(state.place);
+    state.place = kNone;
+  }
+
+ private:
+  uint32_t take_place() {
+    if (free_.empty()) {
+      pool_.emplace_back();
+      return static_cast<uint32_t>(pool_.size() - 1);
+    }
+    const uint32_t place = free_.back();
+    free_.pop_back();
+    return place;
+  }
+
+  std::vector<Times<K>> pool_;
+  std::vector<uint32_t> free_;
+};
+
+/// Hubs at which locations of several ranks meet.
+class SharedHubs {
+ public:
+  SharedHubs(const Outline& outline, size_t lanes)
+      : outline_(outline), messages_(*outline.run.ranks, lanes) {}
+
+  /// All of this rank that come to another's hub have.
+  void tell_owner(const HubElsewhere& hub, const double* nanos) {
+    messages_.send(hub.rank, hub.there, nanos);
+  }
+  void tell_audience(uint32_t hub, const double* nanos) {
+    const Audience& all = outline_.audience;
+    auto one = std::lower_bound(all.begin(), all.end(), hub, is_before<Elsewhere>);
+    for (; one != all.end() && one->here == hub; ++one) {
+      messages_.send(one->rank, one->there, nanos);
+    }
+  }
+  const HubElsewhere& elsewhere(uint32_t hub) const {
+    const auto& all = outline_.found.hubs_elsewhere;
+    return *std::lower_bound(all.begin(), all.end(), hub, is_before<HubElsewhere>);
+  }
+  HubMessages& messages() { return messages_; }
+
+ private:
+  template <class One>
+  static bool is_before(const One& one, uint32_t hub) {
+    return one.here < hub;
+  }
+
+  const Outline& outline_;
+  HubMessages messages_;
+};
+
 template <unsigned K>
 class Walk {
  public:
@@ -47,7 +126,9 @@ class Walk {
       : outline_(outline),
         budget_(budget),
         hubs_(hubs_of(outline)),
-        next_waiter_(outline.run.timelines.size(), kNone) {
+        next_waiter_(outline.run.timelines.size(), kNone),
+        lanes_(lanes.size()),
+        shared_(outline, lanes.size()) {
     for (size_t a = 0; a < all.size(); ++a) {
       for (size_t k = 0; k < lanes.size(); ++k) in_[a].nanos[k] = lanes[k] >> a & 1;
     }
@@ -61,15 +142,23 @@ class Walk {
     }
   }
 
-  /// Returns false if a location waits for ever.
+  /// Returns false if a location waits for ever, on any rank.
   bool run() {
-    Spender spender(budget_);
-    while (!ready_.empty()) {
-      const uint32_t location = ready_.front();
-      ready_.pop_front();
-      go_on(location, spender);
-    }
-    return done_ == locations_.size();
+    replay::Transport& ranks = *outline_.run.ranks;
+    bool spent = false;
+    do {
+      try {
+        walk();
+      } catch (const BudgetSpent&) {
+        if (ranks.alone()) throw;
+        spent = true;  // the others notice when nothing comes any more
+        ready_.clear();
+      }
+    } while (shared_.messages().receive([&](uint32_t hub, const double* times) {
+      if (!spent) hear(hub, times);
+    }));
+    if (replay::any(ranks, spent)) throw BudgetSpent();
+    return !replay::any(ranks, done_ < locations_.size());
   }
 
   std::vector<double> ends(size_t lanes) const {
@@ -81,22 +170,27 @@ class Walk {
   }
 
  private:
-  struct Times {
-    std::array<double, K> nanos{};
-  };
-
   struct Location {
     Location(const Outline& outline, const Alterations& all, LocationId id)
         : reader(outline, id), differences(all, id) {}
     StepReader reader;
     StepDifferences differences;
-    Times now;
+    Times<K> now;
     Step gate{};  ///< that it waits at
     bool waits = false;
     double passed = 0;                          ///< since the last meeting
     AlterationSet changed = 0;                  ///< meanwhile
     std::array<double, kMostAlterations> by{};  ///< how much longer it took, by alteration
   };
+
+  void walk() {
+    Spender spender(budget_);
+    while (!ready_.empty()) {
+      const uint32_t location = ready_.front();
+      ready_.pop_front();
+      go_on(location, spender);
+    }
+  }
 
   void go_on(uint32_t id, Spender& spender) {
     Location& location = locations_[places_[id]];
@@ -140,31 +234,48 @@ class Walk {
     }
   }
 
-  void signal(uint32_t hub, Times came) {
+  void signal(uint32_t hub, Times<K> came) {
     for (;;) {
       HubState& state = hubs_[hub];
-      come(state, came);
-      if (state.missing > 0 && --state.missing > 0) return;
-      for (uint32_t waiter = std::exchange(state.waiter, kNone); waiter != kNone;) {
-        ready_.push_back(waiter);
-        waiter = std::exchange(next_waiter_[waiter], kNone);
-      }
-      came = pool_[state.place];
-      if (state.gates == 0) give_back(state);
-      const HubId next = outline_.found.hubs[hub].next;
+      times_.come(state, came);
+      if (state.missing > 0) --state.missing;
+      const Hub& known = outline_.found.hubs[hub];
+      if (known.reach == Hub::Reach::elsewhere) return tell_owner(hub, state);
+      if (state.missing > 0) return;
+      wake(state);
+      came = times_.of(state);
+      if (known.reach == Hub::Reach::shared) shared_.tell_audience(hub, came.nanos.data());
+      if (state.gates == 0) times_.forget(state);
+      const HubId next = known.next;
       if (!next.valid()) return;
       hub = static_cast<uint32_t>(next.index());
     }
   }
 
-  void come(HubState& state, const Times& came) {
-    if (state.place == kNone) {
-      state.place = take_place();
-      pool_[state.place] = came;
-      return;
+  void wake(HubState& state) {
+    for (uint32_t waiter = std::exchange(state.waiter, kNone); waiter != kNone;) {
+      ready_.push_back(waiter);
+      waiter = std::exchange(next_waiter_[waiter], kNone);
     }
-    Times& times = pool_[state.place];
-    for (unsigned k = 0; k < K; ++k) times.nanos[k] = std::max(times.nanos[k], came.nanos[k]);
+  }
+
+  /// Once all of this rank have come, if so.
+  void tell_owner(uint32_t hub, HubState& state) {
+    const HubElsewhere& other = shared_.elsewhere(hub);
+    if (state.missing > (other.awaited ? 1 : 0)) return;
+    shared_.tell_owner(other, times_.of(state).nanos.data());
+    times_.forget(state);
+  }
+
+  /// Locations of another rank have come to a hub of this one, or another's hub has opened.
+  void hear(uint32_t hub, const double* nanos) {
+    Times<K> times;
+    std::copy_n(nanos, lanes_, times.nanos.begin());
+    if (outline_.found.hubs[hub].reach != Hub::Reach::elsewhere) return signal(hub, times);
+    HubState& state = hubs_[hub];
+    state.missing = 0;
+    wake(state);
+    if (state.gates > 0) times_.come(state, times);
   }
 
   void wait(uint32_t id, Location& location, const Step& gate) {
@@ -179,29 +290,14 @@ class Walk {
     HubState& state = hubs_[gate.what];
     const double later = std::max<double>(0, static_cast<double>(gate.amount));
     if (state.place != kNone) {
-      const Times& times = pool_[state.place];
+      const Times<K>& times = times_.of(state);
       const bool of_progress = outline_.found.hubs[gate.what].of_progress;
       for (unsigned k = 0; k < K; ++k) {
         if (of_progress && progress_[k]) continue;
         location.now.nanos[k] = std::max(location.now.nanos[k], times.nanos[k] - later);
       }
     }
-    if (--state.gates == 0) give_back(state);
-  }
-
-  uint32_t take_place() {
-    if (free_.empty()) {
-      pool_.emplace_back();
-      return static_cast<uint32_t>(pool_.size() - 1);
-    }
-    const uint32_t place = free_.back();
-    free_.pop_back();
-    return place;
-  }
-  void give_back(HubState& state) {
-    if (state.place == kNone) return;
-    free_.push_back(state.place);
-    state.place = kNone;
+    if (--state.gates == 0) times_.forget(state);
   }
 
   const Outline& outline_;
@@ -210,12 +306,13 @@ class Walk {
   std::vector<uint32_t> next_waiter_;  ///< by LocationId
   std::vector<uint32_t> places_;       ///< by LocationId
   std::vector<Location> locations_;
-  std::array<Times, kMostAlterations> in_{};  ///< by alteration: 1 in lanes that make it
-  std::array<bool, K> progress_{};            ///< by lane: operations go on by themselves
-  std::vector<Times> pool_;
-  std::vector<uint32_t> free_;
+  std::array<Times<K>, kMostAlterations> in_{};  ///< by alteration: 1 in lanes that make it
+  std::array<bool, K> progress_{};               ///< by lane: operations go on by themselves
+  HubTimes<K> times_;
   std::deque<uint32_t> ready_;
   size_t done_ = 0;
+  const size_t lanes_;
+  SharedHubs shared_;
 };
 
 template <unsigned K>
@@ -223,7 +320,14 @@ std::optional<std::vector<double>> walk(const Outline& outline, const Alteration
                                         const std::vector<AlterationSet>& lanes, Budget& budget) {
   Walk<K> walk(outline, all, lanes, budget);
   if (!walk.run()) return std::nullopt;
-  return walk.ends(lanes.size());
+  std::vector<double> ends(lanes.size());
+  const std::vector<double> of_ranks =
+      replay::concatenate(*outline.run.ranks, walk.ends(lanes.size()));
+  for (size_t i = 0; i < of_ranks.size(); ++i) {
+    double& end = ends[i % ends.size()];
+    end = std::max(end, of_ranks[i]);
+  }
+  return ends;
 }
 
 }  // namespace
@@ -231,7 +335,7 @@ std::optional<std::vector<double>> walk(const Outline& outline, const Alteration
 std::optional<std::vector<double>> execute_lanes(const Outline& outline, const Alterations& all,
                                                  const std::vector<AlterationSet>& lanes,
                                                  Budget& budget) {
-  if (outline.found.contended > 0) return std::nullopt;
+  if (replay::any(*outline.run.ranks, outline.found.contended > 0)) return std::nullopt;
   if (lanes.size() <= 4) return walk<4>(outline, all, lanes, budget);
   if (lanes.size() <= 8) return walk<8>(outline, all, lanes, budget);
   if (lanes.size() <= 16) return walk<16>(outline, all, lanes, budget);

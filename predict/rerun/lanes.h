@@ -19,6 +19,9 @@ inline constexpr size_t kMostLanes = 32;
 
 /// How many nanoseconds the run takes in each lane, which makes some alterations. Nothing if the
 /// run has contended locks or a circle: what comes first has to be decided in each lane by itself.
+/// Where several ranks analyse the run, each walks its own locations, and the times at which they
+/// come to hubs of other ranks travel (ranks/hub_messages.h). All get the same. Throws BudgetSpent,
+/// on all ranks if on one. Collective.
 std::optional<std::vector<double>> execute_lanes(const Outline& outline,
                                                  const Alterations& alterations,
                                                  const std::vector<AlterationSet>& lanes,

@@ -263,7 +263,7 @@ class Planner {
     if (working.empty()) {
       return Error{"no thread executes '" + glob + "': there is nothing to balance"};
     }
-    Sharers sharers = sharers_of(run_, working, over_of(working, chosen));
+    Sharers sharers = sharers_of(run_, population_of(run_), working, over_of(working, chosen));
     std::erase_if(sharers.members, [&](LocationId id) { return !is_chosen(id); });
     if (sharers.members.size() < 2) {
       return Error{"only one thread could execute '" + glob + "': there is nothing to balance"};

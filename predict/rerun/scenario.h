@@ -80,8 +80,17 @@ struct Sharers {
   Over over = Over::ranks;
 };
 
+/// What must be known of all ranks' locations to say who could share work.
+struct Population {
+  std::vector<LocationId> locations;  ///< that are analysed, in order
+  std::vector<bool> in_teams;         ///< by place in `locations`
+};
+/// Collective.
+Population population_of(const replay::Run& run);
+
 /// Returns the locations that could share the work of these locations (sorted).
-Sharers sharers_of(const replay::Run& run, const std::vector<LocationId>& working, Over over);
+Sharers sharers_of(const replay::Run& run, const Population& all,
+                   const std::vector<LocationId>& working, Over over);
 
 bool inside_parallel_region(const replay::Run& run, CallPathId path);
 

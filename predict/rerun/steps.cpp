@@ -10,6 +10,7 @@
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
+#include "replay/ranks/agree.h"
 
 namespace culprit::predict {
 
@@ -27,9 +28,34 @@ std::vector<size_t> count_marks(const Column<Mark>& marks, size_t locations) {
   return first;
 }
 
+bool is_earlier(const Mark& a, const Mark& b) {
+  if (a.time != b.time) return a.time < b.time;
+  if (a.since != b.since) return a.since > b.since;
+  return a.kind_ < b.kind_;
+}
+
+/// Operations that a location passes at one moment, in an order that does not depend on who found
+/// them: that in which they were complete, and then by communicator.
+void sort_meetings(const Dependences& found, std::span<Mark> marks) {
+  const auto order = [&](const Mark& mark) {
+    const Hub& hub = found.hubs[mark.target];
+    if (hub.meeting == Hub::kNone) return std::pair(Time::min(), CommId());
+    return std::pair(hub.time, found.meetings[hub.meeting].comm);
+  };
+  for (size_t i = 0, end; i < marks.size(); i = end) {
+    for (end = i + 1; end < marks.size() && !is_earlier(marks[i], marks[end]);) ++end;
+    const bool of_hub = marks[i].kind() == MarkKind::signal || marks[i].kind() == MarkKind::gate;
+    if (end - i == 1 || !of_hub) continue;
+    std::stable_sort(marks.begin() + static_cast<ptrdiff_t>(i),
+                     marks.begin() + static_cast<ptrdiff_t>(end),
+                     [&](const Mark& a, const Mark& b) { return order(a) < order(b); });
+  }
+}
+
 /// By location and moment. Each model has found a location's marks in about their order, so these
 /// are a few ascending runs as long as nothing stirs them.
-std::vector<size_t> sort_marks(Column<Mark>& marks, size_t locations, unsigned threads) {
+std::vector<size_t> sort_marks(Dependences& found, size_t locations, unsigned threads) {
+  Column<Mark>& marks = found.marks;
   std::vector<size_t> first = count_marks(marks, locations);
   std::vector<size_t> next(first.begin(), first.end() - 1);
   Column<Mark> sorted;
@@ -37,12 +63,9 @@ std::vector<size_t> sort_marks(Column<Mark>& marks, size_t locations, unsigned t
   for (const Mark& mark : marks) sorted[next[mark.location.index()]++] = mark;
   marks = std::move(sorted);
   parallel_for(locations, threads, [&](size_t i) {
-    merge_runs(marks.begin() + first[i], marks.begin() + first[i + 1],
-               [](const Mark& a, const Mark& b) {
-                 if (a.time != b.time) return a.time < b.time;
-                 if (a.since != b.since) return a.since > b.since;
-                 return a.kind_ < b.kind_;
-               });
+    const std::span<Mark> own(marks.begin() + first[i], marks.begin() + first[i + 1]);
+    merge_runs(own.data(), own.data() + own.size(), is_earlier);
+    if (!found.meetings.empty()) sort_meetings(found, own);
   });
   return first;
 }
@@ -79,9 +102,9 @@ std::vector<std::vector<PassedAt>> find_passed(const Outline& outline) {
   const Run& run = outline.run;
   const Dependences& found = outline.found;
   std::vector<std::vector<PassedAt>> passed(run.definitions->processes.size());
-  const bool alone = std::all_of(run.locations.begin(), run.locations.end(),
-                                 [&](LocationId id) { return run.is_master(id); });
-  if (alone) return passed;
+  const bool threaded = std::any_of(run.locations.begin(), run.locations.end(),
+                                    [&](LocationId id) { return !run.is_master(id); });
+  if (!replay::any(*run.ranks, threaded)) return passed;
   for (LocationId id : run.locations) {
     std::vector<PassedAt>& own = passed[run.location(id).process.index()];
     for (const Mark& mark : outline.marks_of(id)) {
@@ -112,14 +135,17 @@ Step step_of(StepKind kind, int64_t amount, uint32_t what, uint32_t delivery = D
 }  // namespace
 
 Outline outline_run(const Run& run, const WaitGraph& graph, Dependences found, unsigned threads) {
+  route_marks(run, found);
   add_waits(run, graph, found);
+  route_marks(run, found);
   const size_t count = run.timelines.size();
-  Outline outline{run, graph, std::move(found), {}, std::vector<Column<Idle>>(count), {}, {}};
-  outline.first_mark = sort_marks(outline.found.marks, count, threads);
+  Outline outline{run, graph, std::move(found), {}, std::vector<Column<Idle>>(count), {}, {}, {}};
+  outline.first_mark = sort_marks(outline.found, count, threads);
   for (const Idle& one : outline.found.idle) outline.idle[one.location.index()].push_back(one);
   outline.found.idle.release();
   for (Column<Idle>& idle : outline.idle) separate(idle);
   outline.signals = count_signals(outline);
+  outline.audience = count_elsewhere(run, outline.found, outline.signals);
   outline.passed = find_passed(outline);
   return outline;
 }

@@ -20,6 +20,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "predict/rerun/dependences.h"
+#include "predict/rerun/ranks/marks.h"
 #include "replay/model/run.h"
 #include "replay/model/waits.h"
 
@@ -61,7 +62,8 @@ struct Outline {
   Dependences found;               ///< its marks are sorted by location and moment
   std::vector<size_t> first_mark;  ///< by LocationId; one more at the end
   std::vector<Column<Idle>> idle;  ///< by LocationId, in order, each moment in one of them
-  std::vector<uint32_t> signals;   ///< by HubId: how many come
+  std::vector<uint32_t> signals;   ///< by HubId: how many come (count_elsewhere)
+  Audience audience;
   /// By ProcessId: the collective operations that it passes, in order; empty where no process has
   /// several threads.
   std::vector<std::vector<PassedAt>> passed;
@@ -72,6 +74,7 @@ struct Outline {
   }
 };
 
+/// Of this rank's locations. Collective.
 Outline outline_run(const replay::Run& run, const replay::WaitGraph& graph, Dependences found,
                     unsigned threads);
 

@@ -168,13 +168,44 @@ void exchange_list(const Run& run, std::vector<RmaEpochs>& epochs,
   }
 }
 
+/// Likewise, with the acts of each.
+template <class Epoch>
+void exchange_list_with_acts(const Run& run, std::vector<RmaEpochs>& epochs,
+                             std::vector<Epoch> RmaEpochs::* list) {
+  std::vector<Packer> to(run.ranks->size());
+  for (size_t p = 0; p < epochs.size(); ++p) {
+    const RmaEpochs& own = epochs[p];
+    for (const Epoch& epoch : own.*list) {
+      const size_t matcher = matcher_of(run, epoch.window);
+      if (matcher == run.ranks->rank()) continue;
+      to[matcher].put(Sent<Epoch>{ProcessId(p), epoch});
+      to[matcher].put_list(std::span(own.acts).subspan(epoch.first, epoch.last + 1 - epoch.first));
+    }
+  }
+  for (const Parcel& parcel : exchange(*run.ranks, std::move(to))) {
+    for (Unpacker unpacker(parcel); !unpacker.done();) {
+      auto sent = unpacker.get<Sent<Epoch>>();
+      RmaEpochs& others = epochs[sent.process.index()];
+      sent.epoch.first = others.acts.size();
+      unpacker.get_list<RmaCall>([&](const RmaCall& act) { others.acts.push_back(act); });
+      sent.epoch.last = others.acts.size() - 1;
+      (others.*list).push_back(sent.epoch);
+    }
+  }
+}
+
 }  // namespace
 
-void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs) {
+void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs, EpochActs acts) {
   if (run.ranks->alone()) return;
-  exchange_list(run, epochs, &RmaEpochs::accesses);
   exchange_list(run, epochs, &RmaEpochs::exposures);
-  exchange_list(run, epochs, &RmaEpochs::locks);
+  if (acts == EpochActs::sent) {
+    exchange_list_with_acts(run, epochs, &RmaEpochs::accesses);
+    exchange_list_with_acts(run, epochs, &RmaEpochs::locks);
+  } else {
+    exchange_list(run, epochs, &RmaEpochs::accesses);
+    exchange_list(run, epochs, &RmaEpochs::locks);
+  }
 }
 
 std::vector<WindowEpochs> epochs_by_window(const Run& run, const std::vector<RmaEpochs>& epochs) {

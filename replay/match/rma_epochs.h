@@ -68,8 +68,11 @@ RmaEpochs collect_epochs(const Run& run, ProcessId process);
 size_t matcher_of(const Run& run, WindowId window);
 
 /// Sends the epochs of own processes to the ranks that match them, and receives others' into the
-/// lists of their processes, which have no acts here. `epochs`: by ProcessId. Collective.
-void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs);
+/// lists of their processes, which have no acts here, or, if asked for, those of accesses and
+/// locks, one epoch after the other. `epochs`: by ProcessId. Collective.
+enum class EpochActs : uint8_t { left_out, sent };
+void exchange_epochs(const Run& run, std::vector<RmaEpochs>& epochs,
+                     EpochActs acts = EpochActs::left_out);
 
 struct EpochRef {
   ProcessId process;

@@ -27,9 +27,7 @@ class Operations final : public replay::OperationVisitor {
  public:
   Operations(const Run& run, const CollectiveShapes& shapes, const Routes& routes, Dependences& all,
              std::mutex& mutex)
-      : run_(run), shapes_(shapes), routes_(routes), all_(all), mutex_(mutex) {
-    own_.budget = all.budget;
-  }
+      : run_(run), shapes_(shapes), routes_(routes), all_(all), mutex_(mutex), own_(part_of(all)) {}
   ~Operations() override {
     const std::lock_guard lock(mutex_);
     all_.append(std::move(own_));
@@ -95,7 +93,7 @@ class Operations final : public replay::OperationVisitor {
     add_last(hub, last_one);
     const Time last = own_.hubs[hub.index()].time;
     const size_t nodes = routes_.count_nodes(parts);
-    own_.meet(hub, {});
+    own_.meet(hub, {.comm = parts[0].op->comm});
     for (const Part& part : parts) {
       if (!completes(part)) continue;
       if (may_leave_early && part.completed.leave < last) continue;
@@ -141,7 +139,7 @@ class Operations final : public replay::OperationVisitor {
       if (!waits_for(part, *root) || part.location == root->posted_by) continue;
       if (!hub.valid()) {
         hub = own_.add_hub();
-        own_.meet(hub, {.at_gate = true});
+        own_.meet(hub, {.at_gate = true, .comm = parts[0].op->comm});
         own_.signal(hub, posted(*root));
       }
       own_.gate(hub, completed(part, root->posted.enter),
@@ -153,7 +151,7 @@ class Operations final : public replay::OperationVisitor {
     const Part* root = CollectiveShapes::root_of(parts);
     if (root == nullptr) return;
     const HubId hub = own_.add_hub();
-    own_.meet(hub, {});
+    own_.meet(hub, {.comm = parts[0].op->comm});
     Last last;
     signal(hub, *root, last);
     for (const Part& part : parts) {

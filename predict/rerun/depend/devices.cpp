@@ -70,7 +70,8 @@ void add_devices(const Run& run, unsigned threads, Dependences& found) {
   if (!replay::has_streams(*run.definitions)) return;
   std::vector<Dependences> parts(run.definitions->processes.size());
   parallel_for(parts.size(), threads, [&](size_t p) {
-    parts[p].budget = found.budget;
+    if (!run.owns(ProcessId(p))) return;
+    parts[p] = part_of(found);
     const DeviceStarts process = replay::find_device_starts(run, ProcessId(p));
     for (size_t s = 0; s < process.process.streams.size(); ++s) add_stream(process, s, parts[p]);
     for (LocationId host : process.process.hosts) add_host(process, host, parts[p]);

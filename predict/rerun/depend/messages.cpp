@@ -18,6 +18,8 @@
 #include "predict/rerun/dependences.h"
 #include "replay/detect/find_probed.h"
 #include "replay/match/messages.h"
+#include "replay/ranks/agree.h"
+#include "replay/ranks/exchange.h"
 #include "trace/mpi_calls.h"
 
 namespace culprit::predict {
@@ -98,9 +100,11 @@ enum class Sends : uint8_t { all_but_small, small };
 class Receipts final : public replay::MessageVisitor {
  public:
   Receipts(const Run& run, ProcessId process, Sends sends, Found& all)
-      : run_(run), sends_(sends), all_(all), probes_(run, process) {
-    own_.budget = all.dependences.budget;
-  }
+      : run_(run),
+        sends_(sends),
+        all_(all),
+        probes_(run, process),
+        own_(part_of(all.dependences)) {}
 
   void visit(const MatchedMessage& message) override {
     if (sends_ == Sends::small) return hold_send(message);
@@ -217,28 +221,58 @@ class Receipts final : public replay::MessageVisitor {
   std::vector<CallPathId> working_;  ///< tests that interrupt work
 };
 
-/// Judges the evidence. A call that waits for several events lasts until the last of them, so it is
-/// evidence for that one only.
-void judge_seen(Found& all) {
-  if (std::none_of(all.held.begin(), all.held.end(),
-                   [](const SenderState& held) { return held.seen; })) {
-    return;
+/// Whether each of these was the last that came to its call; `came`: to calls of this rank. A call
+/// is judged where its location is. Collective.
+std::vector<uint8_t> were_last(const Run& run, const std::vector<Arrival>& asked,
+                               std::vector<Arrival> came) {
+  std::vector<Column<Arrival>> questions(run.ranks->size());
+  for (const Arrival& one : asked) questions[run.owner(one.location)].push_back(one);
+  questions = replay::exchange(*run.ranks, std::move(questions));
+  for (const Column<Arrival>& list : questions) came.insert(came.end(), list.begin(), list.end());
+  std::sort(came.begin(), came.end());
+  std::vector<Column<uint8_t>> answers(questions.size());
+  for (size_t r = 0; r < questions.size(); ++r) {
+    for (const Arrival& one : questions[r]) {
+      const auto later = std::upper_bound(came.begin(), came.end(), one);
+      const bool is_last =
+          later == came.end() || later->location != one.location || later->call != one.call;
+      answers[r].push_back(is_last ? 1 : 0);
+    }
   }
+  answers = replay::exchange(*run.ranks, std::move(answers));
+  std::vector<size_t> next(answers.size());
+  std::vector<uint8_t> last;
+  for (const Arrival& one : asked) {
+    const size_t owner = run.owner(one.location);
+    last.push_back(answers[owner][next[owner]++]);
+  }
+  return last;
+}
+
+/// Judges the evidence of all ranks. A call that waits for several events lasts until the last of
+/// them, so it is evidence for that one only. Collective.
+void judge_seen(const Run& run, Found& all) {
+  std::vector<Arrival> asked;
   for (const SenderState& held : all.held) {
     if (!held.seen) continue;
-    all.came.push_back({held.completed.location, held.completed.call, held.completed.time});
+    asked.push_back({held.completed.location, held.completed.call, held.completed.time});
   }
-  std::sort(all.came.begin(), all.came.end());
-  for (SenderState& held : all.held) {
-    if (!held.seen) continue;
-    const Moment& done = held.completed;
-    const auto later = std::upper_bound(all.came.begin(), all.came.end(),
-                                        Arrival{done.location, done.call, done.time});
-    held.known =
-        later == all.came.end() || later->location != done.location || later->call != done.call;
-    if (!held.known || !held.tells) continue;
-    EagerEvidence& seen = all.seen[held.far() ? 1 : 0];
-    seen.held_back = std::min(seen.held_back, held.delivery.bytes);
+  if (replay::any(*run.ranks, !asked.empty())) {
+    const std::vector<uint8_t> known = were_last(run, asked, std::move(all.came));
+    auto next = known.begin();
+    for (SenderState& held : all.held) {
+      if (!held.seen) continue;
+      held.known = *next++ != 0;
+      if (!held.known || !held.tells) continue;
+      EagerEvidence& seen = all.seen[held.far() ? 1 : 0];
+      seen.held_back = std::min(seen.held_back, held.delivery.bytes);
+    }
+  }
+  for (EagerEvidence& seen : all.seen) {
+    seen = replay::reduce(*run.ranks, seen, [](EagerEvidence a, const EagerEvidence& b) {
+      a.add(b);
+      return a;
+    });
   }
 }
 
@@ -286,7 +320,7 @@ void add_messages(const Run& run, unsigned threads, Dependences& found) {
         told);
   };
   go_through(Sends::all_but_small);
-  judge_seen(all);
+  judge_seen(run, all);
   if (std::min(all.seen[0].held_back, all.seen[1].held_back) <= kSmall) go_through(Sends::small);
   for (const SenderState& held : all.held) {
     switch (handing_of(held, all.seen[held.far() ? 1 : 0])) {

@@ -205,8 +205,10 @@ void add_part(std::vector<WindowLock>& part, Dependences& found) {
 void add_one_sided(const Run& run, unsigned threads, Dependences& found) {
   if (run.definitions->windows.empty()) return;
   std::vector<RmaEpochs> epochs(run.definitions->processes.size());
-  parallel_for(epochs.size(), threads,
-               [&](size_t p) { epochs[p] = collect_epochs(run, ProcessId(p)); });
+  parallel_for(epochs.size(), threads, [&](size_t p) {
+    if (run.owns(ProcessId(p))) epochs[p] = collect_epochs(run, ProcessId(p));
+  });
+  exchange_epochs(run, epochs, replay::EpochActs::sent);
   const std::vector<WindowEpochs> windows = epochs_by_window(run, epochs);
   for (size_t w = 0; w < windows.size(); ++w) {
     Exposures(run, epochs, WindowId(w), found).add(meet_epochs(run, epochs, windows[w]));

@@ -239,12 +239,13 @@ void add_openmp(const Run& run, unsigned threads, Dependences& found) {
   const std::vector<trace::Process>& processes = run.definitions->processes;
   std::vector<Dependences> parts(processes.size());
   parallel_for(processes.size(), threads, [&](size_t p) {
+    if (!run.owns(ProcessId(p))) return;
     std::vector<LocationId> locations;
     for (LocationId id : processes[p].locations) {
       if (!run.at(id).empty()) locations.push_back(id);
     }
     std::sort(locations.begin(), locations.end());
-    parts[p].budget = found.budget;
+    parts[p] = part_of(found);
     const Teams teams(run, locations);
     const ProcessTasks tasks(teams);
     const Pools pools(teams);

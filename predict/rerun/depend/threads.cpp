@@ -19,6 +19,7 @@ using replay::Wake;
 void add_threads(const Run& run, Dependences& found) {
   const replay::NodeWakes of_nodes(run);
   for (size_t p = 0; p < run.definitions->processes.size(); ++p) {
+    if (!run.owns(ProcessId(p))) continue;
     const ThreadWakes wakes(run, ProcessId(p), of_nodes);
     for (LocationId id : run.definitions->processes[p].locations) {
       const replay::Timeline& line = run.at(id);

@@ -27,8 +27,9 @@ void balance(const replay::Run& run, const EventGraph& graph, std::vector<CallPa
   std::vector<Alteration> list;
   list.push_back(std::move(alteration));
   Alterations all(std::move(list), run.callpaths.size(), run.timelines.size());
-  WorkMeasure measure(run, {graph.hubs, graph.meetings, graph.pools, graph.passed}, graph.loops,
-                      all);
+  const std::vector<Elsewhere> nothing;
+  WorkMeasure measure(run, {graph.hubs, graph.meetings, graph.pools, graph.passed, nothing},
+                      graph.loops, all);
   for (LocationId id : all[0].sharers.members) {
     const Column<Step>& steps = graph.steps[id.index()];
     const Column<double>& own = other_times(graph, id, times[id.index()]);

@@ -4,9 +4,13 @@
 // BusyStretches are cut once for all alterations that are shared alike.
 #include "predict/rerun/share/measure_work.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/parallel.h"
+#include "predict/rerun/share/phases.h"
+#include "replay/ranks/agree.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -63,30 +67,65 @@ LocationWork WorkMeasure::begin(LocationId id) {
 
 Spread WorkMeasure::spread(uint32_t alteration) const {
   const Sharers& sharers = all_[alteration].sharers;
+  const bool of_processes = sharers.over == Over::threads;
   std::vector<Member> members;
   std::vector<EndPhase> ends;
+  if (!of_processes) ends.emplace_back();
   std::map<ProcessId, uint32_t> of_process;  // of threads that are no masters
   for (size_t m = 0; m < sharers.members.size(); ++m) {
     const LocationId id = sharers.members[m];
     const uint32_t pool = id.index() < facts_.pools.size() ? facts_.pools[id.index()] : 0;
-    const bool by_itself = sharers.over == Over::threads && pool > 0;
-    const ProcessId process =
-        sharers.over == Over::threads ? run_.location(id).process : ProcessId::none();
-    auto end = static_cast<uint32_t>(ends.size());
-    if (!by_itself) end = of_process.try_emplace(process, end).first->second;
-    if (end == ends.size()) ends.push_back({by_itself ? pool : 0});
+    uint32_t end = 0;
+    if (of_processes) {
+      end = static_cast<uint32_t>(ends.size());
+      if (pool == 0) end = of_process.try_emplace(run_.location(id).process, end).first->second;
+      if (end == ends.size()) ends.push_back({pool});
+    }
     members.push_back({&stretches_[id.index()][static_cast<size_t>(sharers.over)].front().list(),
                        &portions_[alteration][m], end});
   }
-  return spread_evenly(members, facts_.meetings, ends, sharers.over);
+  if (of_processes || run_.ranks->alone()) {
+    return spread_evenly(members, facts_.meetings, ends, sharers.over);
+  }
+  const PhasesElsewhere elsewhere{*run_.ranks, facts_.elsewhere};
+  return spread_evenly(members, facts_.meetings, ends, sharers.over, &elsewhere);
 }
+
+namespace {
+
+/// Of all ranks, each once.
+std::vector<CallPathId> all_loops(replay::Transport& ranks, const std::vector<CallPathId>& own) {
+  std::vector<CallPathId> loops = replay::concatenate(ranks, own);
+  std::sort(loops.begin(), loops.end());
+  loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
+  return loops;
+}
+
+/// Over all ranks.
+void add_up_savings(replay::Transport& ranks, Alterations& all) {
+  std::vector<double> savings;
+  for (uint32_t a = 0; a < all.size(); ++a) {
+    savings.push_back(all[a].spread.saves_s);
+    savings.push_back(all[a].spread.earlier_s);
+  }
+  replay::add_up(ranks, savings);
+  for (uint32_t a = 0; a < all.size(); ++a) {
+    all[a].spread.saves_s = savings[2 * a];
+    all[a].spread.earlier_s = savings[2 * a + 1];
+  }
+}
+
+}  // namespace
 
 void measure(const Outline& outline, unsigned threads, Budget& budget, Alterations& all) {
   const Dependences& found = outline.found;
-  WorkMeasure measure(outline.run, {found.hubs, found.meetings, found.pools, outline.passed},
-                      found.loops, all);
+  replay::Transport& ranks = *outline.run.ranks;
+  WorkMeasure measure(
+      outline.run,
+      {found.hubs, found.meetings, found.pools, outline.passed, found.meetings_elsewhere},
+      all_loops(ranks, found.loops), all);
   const std::vector<LocationId>& locations = outline.run.locations;
-  parallel_for(locations.size(), threads, [&](size_t i) {
+  const auto pass = [&](size_t i) {
     if (all.of_location(locations[i]).empty()) return;
     LocationWork own = measure.begin(locations[i]);
     StepReader reader(outline, locations[i]);
@@ -96,10 +135,18 @@ void measure(const Outline& outline, unsigned threads, Budget& budget, Alteratio
       own.pass(step, static_cast<double>(step.amount));
     }
     own.finish();
-  });
+  };
+  bool spent = false;
+  try {
+    parallel_for(locations.size(), threads, pass);
+  } catch (const BudgetSpent&) {
+    spent = true;
+  }
+  if (replay::any(ranks, spent)) throw BudgetSpent();
   for (uint32_t a = 0; a < all.size(); ++a) {
     if (all[a].way == Way::balanced) all[a].spread = measure.spread(a);
   }
+  add_up_savings(ranks, all);
 }
 
 }  // namespace culprit::predict

@@ -18,6 +18,7 @@ struct MeetingFacts {
   const Column<Meeting>& meetings;
   const std::vector<uint32_t>& pools;                ///< as in Dependences
   const std::vector<std::vector<PassedAt>>& passed;  ///< by ProcessId, as in Outline
+  const std::vector<Elsewhere>& elsewhere;           ///< Dependences::meetings_elsewhere
 };
 
 /// What one location does. MT: one for each location.
@@ -50,7 +51,7 @@ class WorkMeasure {
               const std::vector<CallPathId>& loops, const Alterations& all);
 
   LocationWork begin(LocationId id);
-  /// Once all of its members have been passed.
+  /// Once all of its members have been passed. Collective.
   Spread spread(uint32_t alteration) const;
 
  private:
@@ -62,7 +63,8 @@ class WorkMeasure {
   std::vector<std::vector<Portion>> portions_;                        ///< by alteration, member
 };
 
-/// Walks over all who share work, once for all: fills Alteration::spread.
+/// Walks over all who share work, once for all: fills Alteration::spread. Throws BudgetSpent, on
+/// all ranks if on one. Collective.
 void measure(const Outline& outline, unsigned threads, Budget& budget, Alterations& all);
 
 }  // namespace culprit::predict

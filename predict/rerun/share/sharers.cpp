@@ -7,6 +7,7 @@
 #include <set>
 
 #include "predict/rerun/scenario.h"
+#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -22,15 +23,32 @@ bool inside_parallel_region(const Run& run, CallPathId path) {
   return false;
 }
 
-Sharers sharers_of(const Run& run, const std::vector<LocationId>& working, Over over) {
+Population population_of(const Run& run) {
+  struct Told {
+    LocationId id;
+    bool in_teams;
+  };
+  std::vector<Told> own;
+  for (LocationId id : run.locations) own.push_back({id, run.at(id).in_teams});
+  Population all;
+  std::vector<Told> told = replay::concatenate(*run.ranks, own);
+  std::sort(told.begin(), told.end(), [](const Told& a, const Told& b) { return a.id < b.id; });
+  for (const Told& one : told) {
+    all.locations.push_back(one.id);
+    all.in_teams.push_back(one.in_teams);
+  }
+  return all;
+}
+
+Sharers sharers_of(const Run& run, const Population& all, const std::vector<LocationId>& working,
+                   Over over) {
   std::set<ProcessId> processes;
   std::set<uint32_t> threads;
   for (LocationId id : working) {
     processes.insert(run.location(id).process);
     threads.insert(run.location(id).thread);
   }
-  const auto could = [&](LocationId id) {
-    const bool in_teams = run.at(id).in_teams;
+  const auto could = [&](LocationId id, bool in_teams) {
     switch (over) {
       case Over::ranks:
         return threads.contains(run.location(id).thread);
@@ -42,10 +60,11 @@ Sharers sharers_of(const Run& run, const std::vector<LocationId>& working, Over 
     return false;
   };
   Sharers sharers{{}, over};
-  for (LocationId id : run.locations) {
+  for (size_t i = 0; i < all.locations.size(); ++i) {
+    const LocationId id = all.locations[i];
     if (run.is_stream(id)) continue;
     const bool works = std::binary_search(working.begin(), working.end(), id);
-    if (works || could(id)) sharers.members.push_back(id);
+    if (works || could(id, all.in_teams[i])) sharers.members.push_back(id);
   }
   return sharers;
 }

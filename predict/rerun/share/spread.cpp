@@ -6,11 +6,11 @@
 #include "predict/rerun/share/spread.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 
 #include "base/result.h"
+#include "predict/rerun/share/phases.h"
 #include "replay/read/openmp_facts_builder.h"
 
 namespace culprit::predict {
@@ -145,23 +145,6 @@ double Portion::sum() const {
 
 namespace {
 
-/// What members do between two operations, summed up as they are looked at. Times are nanoseconds.
-struct Phase {
-  static constexpr double kNone = std::numeric_limits<double>::infinity();
-  double begin = kNone;  ///< of the first member
-  double ready = 0;      ///< when each would be done without the work, summed up
-  double earliest = kNone, latest = -kNone;  ///< of these
-  double recorded = -kNone;                  ///< when the last was done
-  double work = 0;
-  float most_work = 0, unit = 0, construct = 0, exclusive = 0;
-  uint32_t first = UINT32_MAX;  ///< of the visits' sums
-  uint32_t visits = 0;          ///< of each who has any; UINT32_MAX: they differ
-  uint32_t most_visits = 0;     ///< of one
-  uint32_t members = 0;
-  bool all_have_visits = true;
-  bool iterations = false, task = false;
-};
-
 /// When all are to be done.
 struct Level {
   double time = 0;    ///< since the phase's begin
@@ -193,10 +176,14 @@ class Spreader {
     phases_.resize(meetings.size() + ends.size());
   }
 
-  Spread spread() {
+  Spread spread(const PhasesElsewhere* elsewhere) {
     for (size_t m = 0; m < members_.size(); ++m) measure(m);
+    std::vector<bool> owned(phases_.size(), true);
+    if (elsewhere != nullptr) owned = join_phases(*elsewhere, meetings_.size(), phases_, sums_);
     Spread spread;
-    for (const Phase& phase : phases_) judge(phase, spread);
+    for (size_t place = 0; place < phases_.size(); ++place) {
+      if (owned[place]) judge(place, spread);
+    }
     spread.shares.resize(members_.size());
     for (size_t m = 0; m < members_.size(); ++m) share(m, spread.shares[m]);
     return spread;
@@ -263,22 +250,13 @@ class Spreader {
     const std::span<const double> visits = portion.visits(number);
     phase.unit = std::max(phase.unit, part.unit);
     phase.construct = std::max(phase.construct, part.construct);
-    phase.exclusive += part.exclusive;
+    phase.exclusive += double{part.exclusive};
     phase.iterations |= part.iterations;
     phase.task |= part.task;
     const auto count = static_cast<uint32_t>(visits.size());
     phase.most_visits = std::max(phase.most_visits, count);
-    if (phase.first == UINT32_MAX) {
-      phase.first = static_cast<uint32_t>(sums_.size());
-      phase.visits = count;
-      sums_.resize(sums_.size() + count);
-    }
-    if (phase.visits != count) phase.visits = UINT32_MAX;
+    phase.see_visits(count, sums_);
     for (size_t v = 0; phase.visits == count && v < count; ++v) sums_[phase.first + v] += visits[v];
-  }
-
-  bool by_visit(const Phase& phase) const {
-    return phase.visits != UINT32_MAX && phase.visits > 1 && phase.all_have_visits;
   }
 
   Level level_of(size_t place) const {
@@ -315,13 +293,13 @@ class Spreader {
   double serial_of(size_t place) const {
     const Phase& phase = phases_[place];
     const double chain = phase.task && !is_end(place) ? double{meetings_[place].chain} : 0.0;
-    return std::max(double{phase.exclusive}, std::min(chain, phase.work));
+    return std::max(phase.exclusive, std::min(chain, phase.work));
   }
 
-  void judge(const Phase& phase, Spread& spread) const {
+  void judge(size_t place, Spread& spread) const {
+    const Phase& phase = phases_[place];
     if (phase.members == 0 || phase.work == 0) return;
-    const auto place = static_cast<size_t>(&phase - phases_.data());
-    if (by_visit(phase)) {
+    if (phase.by_visit()) {
       // What visits of others take longer is not kept: the largest part of the work bounds it.
       spread.saves_s += 1e-9 * double{phase.most_work};
       return;
@@ -349,7 +327,7 @@ class Spreader {
   void give(const BusyStretch& stretch, const Portion::Part* part, std::span<const double> visits,
             size_t place, Share& share) const {
     const Phase& phase = phases_[place];
-    if (by_visit(phase)) return give_means(stretch, visits, phase, share);
+    if (phase.by_visit()) return give_means(stretch, visits, phase, share);
     const Level level = level_of(place);
     const double had = part != nullptr ? part->nanos : 0;
     const double busy = alone(place) ? 0 : std::max(0.0, stretch.busy - had);
@@ -381,8 +359,8 @@ class Spreader {
 }  // namespace
 
 Spread spread_evenly(std::span<const Member> members, const Column<Meeting>& meetings,
-                     std::span<const EndPhase> ends, Over over) {
-  return Spreader(members, meetings, ends, over).spread();
+                     std::span<const EndPhase> ends, Over over, const PhasesElsewhere* elsewhere) {
+  return Spreader(members, meetings, ends, over).spread(elsewhere);
 }
 
 }  // namespace culprit::predict

@@ -137,7 +137,7 @@ struct Share {
 };
 
 struct Spread {
-  std::vector<Share> shares;  ///< by member
+  std::vector<Share> shares;  ///< by member of this rank
   double saves_s = 0;         ///< what phases are shorter, summed up
   /// Of this, where what cannot be divided is larger than an even share: it would have to begin
   /// earlier.
@@ -157,8 +157,13 @@ struct EndPhase {
   uint32_t pool = 0;  ///< threads, with the master; 0: of several
 };
 
+struct PhasesElsewhere;  // phases.h
+
+/// `elsewhere`: null if all who share are members of this rank. Otherwise collective; each rank has
+/// what its own members are to do, and what is saved in the phases that it owns.
 Spread spread_evenly(std::span<const Member> members, const Column<Meeting>& meetings,
-                     std::span<const EndPhase> ends, Over over);
+                     std::span<const EndPhase> ends, Over over,
+                     const PhasesElsewhere* elsewhere = nullptr);
 
 /// One member on the second walk, which passes the same steps as the first.
 class Leveller {

@@ -136,7 +136,9 @@ EventGraph graph_of(const Shape& shape, size_t times) {
 
 /// By member, what all of its work takes.
 std::vector<double> balanced(const EventGraph& graph) {
+  replay::Alone alone;
   replay::Run run;
+  run.ranks = &alone;
   run.regions.resize(2);
   for (size_t region : {0, 1}) run.callpaths.child(CallPathId::none(), RegionId(region));
   run.timelines.resize(graph.steps.size());

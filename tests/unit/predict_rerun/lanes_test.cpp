@@ -84,7 +84,11 @@ std::vector<Alteration> all_alterations(const replay::Run& run, const EventGraph
     list.push_back({{path}, Way::halved, {}, {}, true});
     for (const Over over : {Over::ranks, Over::threads, Over::all}) {
       if (list.size() == kMost) break;
-      list.push_back({{path}, Way::balanced, sharers_of(run, sharers.members, over), {}, true});
+      list.push_back({{path},
+                      Way::balanced,
+                      sharers_of(run, population_of(run), sharers.members, over),
+                      {},
+                      true});
     }
   }
   return list;
