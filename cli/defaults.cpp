@@ -13,7 +13,7 @@
 
 #include "base/files/guarded_path.h"
 #include "base/log.h"
-#include "cli/help/misuse.h"
+#include "base/text/did_you_mean.h"
 #include "cli/installation.h"
 
 namespace culprit::cli {
@@ -54,9 +54,7 @@ Result<std::pair<Setting, std::string>> parse_line(std::string_view line) {
     }
     known.push_back(name_of(kSettings[i]));
   }
-  const auto meant = meant_by(name, known);
-  return Error{fmt::format("there is no setting '{}'{}", name,
-                           meant ? fmt::format(": did you mean '{}'?", *meant) : "")};
+  return Error{fmt::format("there is no setting '{}'{}", name, did_you_mean(name, known))};
 }
 
 }  // namespace

@@ -151,6 +151,7 @@ Result<void> write_info(const fs::path& experiment, const ExperimentInfo& info) 
     json["page_faults"] = info.page_faults;
   }
   if (!info.job.empty()) json["job"] = info.job;
+  if (!info.operation.empty()) json["operation"] = info.operation;
   if (!info.selected.empty()) json["selected"] = info.selected;
   if (!info.parameters.empty()) json["parameters"] = info.parameters;
   if (!info.trace.empty()) json["trace"] = info.trace;
@@ -173,6 +174,7 @@ Result<ExperimentInfo> read_info(const fs::path& experiment) {
   info.program = field<std::string>(json, "program", "");
   info.date = field<std::string>(json, "date", "");
   info.job = field<std::string>(json, "job", "");
+  info.operation = field<std::string>(json, "operation", "");
   info.trace = field<std::string>(json, "trace", "");
   info.traces = field<std::vector<std::string>>(json, "traces", {});
   info.exit_status = field<int>(json, "exit_status", 0);
@@ -291,7 +293,9 @@ Result<fs::path> newest_experiment(const fs::path& folder) {
         "no experiment was named, and there is none here: name its folder, or measure a "
         "program with `culprit run -- ...`"};
   }
-  return found.front().first.lexically_normal();
+  const auto run = std::find_if(found.begin(), found.end(),
+                                [](const auto& entry) { return entry.second.operation.empty(); });
+  return (run == found.end() ? found.front() : *run).first.lexically_normal();
 }
 
 void merge_facts(const assemble::RunFacts& facts, const ExperimentInfo& info,

@@ -27,8 +27,9 @@ namespace culprit::cli {
 struct ExperimentInfo {
   std::string command;  ///< as given to culprit
   std::string program;
-  std::string date;  ///< ISO 8601, local time
-  std::string job;   ///< token of the launcher's job, behind a launcher
+  std::string date;       ///< ISO 8601, local time
+  std::string job;        ///< token of the launcher's job, behind a launcher
+  std::string operation;  ///< by which it was made of other experiments: "diff"; empty: of none
   /// The trace of this experiment, if it lies elsewhere: the anchor of an OTF2 archive, or the
   /// folder of records of another experiment.
   std::string trace;
@@ -65,7 +66,8 @@ Result<ExperimentInfo> read_info(const std::filesystem::path& experiment);
 std::vector<std::pair<std::filesystem::path, ExperimentInfo>> experiments_in(
     const std::filesystem::path& folder);
 
-/// Error: there is none.
+/// The newest run; where there is none, the newest of what was made of runs. Error: there is none
+/// of either.
 Result<std::filesystem::path> newest_experiment(const std::filesystem::path& folder);
 
 /// Adds to `findings` the facts that only the measurement has: command, libraries, overhead, notes.

@@ -114,6 +114,18 @@ int usage_error(const CLI::App& app, const std::vector<std::string>& arguments,
   return kUsage;
 }
 
+/// Commands that start a program leave all words from its name on to it. A word there that looks
+/// like an option is one that the command does not have: no program is called so.
+int refuse_unknown_option(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    const std::vector<std::string> left = command->remaining();
+    if (left.empty() || !left.front().starts_with('-')) continue;
+    return usage_error(app, {command->get_name(), left.front()},
+                       CLI::ExtrasError(command->get_name(), {left.front()}));
+  }
+  return 0;
+}
+
 /// Whether the command has got a file of values in place of an experiment.
 bool has_values(const CLI::App& command) {
   const CLI::Option* const values = command.get_option_no_throw("--csv");
@@ -169,7 +181,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return usage_error(app, arguments, error);
   }
-  if (const auto taken = take_newest(app); !taken) return misused(taken.error());
+  if (const int refused = refuse_unknown_option(app); refused != 0) return refused;
+  if (const auto taken = take_newest(app); !taken) return fail(taken.error());
   if (chosen) return chosen();
   kLog.error("no subcommand given (see `culprit --help`)");
   return kUsage;

@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 
 std::string state_of(const fs::path& experiment, const ExperimentInfo& info) {
   std::error_code code;
+  if (!info.operation.empty()) return info.operation;
   if (info.exit_status != 0) return fmt::format("failed ({})", info.exit_status);
   if (fs::exists(findings_file(experiment), code)) return "analyzed";
   return has_raw_records(experiment) ? "not analyzed" : "no results";

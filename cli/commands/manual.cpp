@@ -1,18 +1,21 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// culprit manual: the manual page (man 1 culprit) as troff on stdout, for the build to install.
-// What it says of commands, options and environment variables is taken from the command line's own
-// definition, so that it cannot differ from --help.
+// culprit manual: the manual page (man 1 culprit) as troff on stdout, and with --folder those of
+// all commands (man 1 culprit-run) as files, for the build to install. What they say of commands,
+// options and environment variables is taken from the command line's own definition, so that it
+// cannot differ from --help.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/files/guarded_path.h"
 #include "base/settings.h"
 #include "cli/commands/subcommands.h"
 #include "cli/installation.h"
@@ -146,6 +149,8 @@ the experiment folder of a run: the trace (OTF2) and the results
 ~/.cache/culprit/names
 names and lines of functions that were looked up before, by binary; may be deleted
 .SH SEE ALSO
+.BR culprit\-run (1)
+and the pages of the other commands,
 .BR mpirun (1),
 .BR otf2\-print (1)
 )";
@@ -158,8 +163,12 @@ std::string exit_status_text() {
                      fmt::arg("absent", kNotFound));
 }
 
+std::string heading(std::string_view name) {
+  return fmt::format(".TH {} 1 \"\" \"culprit {}\" \"User Commands\"\n", name, kVersion);
+}
+
 std::string manual(const CLI::App& root) {
-  std::string text = fmt::format(".TH CULPRIT 1 \"\" \"culprit {}\" \"User Commands\"\n", kVersion);
+  std::string text = heading("CULPRIT");
   text += ".SH NAME\nculprit \\- find out which code makes an MPI, OpenMP or GPU program wait\n";
   text +=
       ".SH SYNOPSIS\n.B culprit\n\\fIcommand\\fR [\\fIoptions\\fR] [\\-\\-] "
@@ -175,8 +184,62 @@ std::string manual(const CLI::App& root) {
 
 }  // namespace
 
+namespace {
+
+/// The arguments that stand behind the options.
+std::string arguments_of(const CLI::App& command) {
+  std::string text;
+  for (const CLI::Option* option : options_of(command)) {
+    if (!option->get_positional()) continue;
+    const std::string name = spelling(*option) + (option->get_expected_max() > 1 ? "..." : "");
+    text += option->get_required() ? " " + name : " [" + name + "]";
+  }
+  if (command.get_prefix_command()) text += " \\-\\- \\fIprogram\\fR [\\fIargument\\fR...]";
+  return text;
+}
+
+/// Page 1 of "culprit-report", as `man culprit-report` and `man culprit report` look for it.
+std::string page_of(const CLI::App& command) {
+  const std::string name = "culprit-" + command.get_name();
+  std::string capitals = name;
+  std::transform(capitals.begin(), capitals.end(), capitals.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
+  std::string text = heading(escaped(capitals));
+  text += fmt::format(".SH NAME\n{} \\- {}\n", escaped(name), escaped(command.get_description()));
+  text += fmt::format(".SH SYNOPSIS\n{} [\\fIoptions\\fR]{}\n",
+                      bold("culprit " + command.get_name()), arguments_of(command));
+  text += ".SH OPTIONS\n" + options_text(command);
+  const std::string footer = command.get_footer();
+  if (footer != command.get_parent()->get_footer()) {
+    constexpr std::string_view kLabel = "Example: ";
+    const bool labeled = footer.starts_with(kLabel);
+    text += labeled ? ".SH EXAMPLE\n" + escaped(footer.substr(kLabel.size())) + "\n"
+                    : ".PP\n" + escaped(footer) + "\n";
+  }
+  return text + ".SH SEE ALSO\n.BR culprit (1)\nhas all commands, exit statuses and variables\n";
+}
+
+int write_pages(const CLI::App& root, const std::filesystem::path& folder) {
+  const GuardedPath place(folder);
+  const auto write = [&](const std::string& name, const std::string& page) {
+    const auto written = (place / (name + ".1")).replace(page);
+    return written ? 0 : fail(written.error());
+  };
+  int status = write("culprit", manual(root));
+  for (const CLI::App* command : visible_commands(root)) {
+    if (status != 0) break;
+    status = write("culprit-" + command->get_name(), page_of(*command));
+  }
+  return status;
+}
+
+}  // namespace
+
 Action add_manual(CLI::App& command, const Program&) {
-  return [&command] {
+  auto folder = std::make_shared<std::filesystem::path>();
+  command.add_option("--folder", *folder, "write the pages of all commands into this folder");
+  return [&command, folder] {
+    if (!folder->empty()) return write_pages(*command.get_parent(), *folder);
     std::fputs(manual(*command.get_parent()).c_str(), stdout);
     return 0;
   };

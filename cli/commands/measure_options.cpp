@@ -95,11 +95,6 @@ Action add_measuring(CLI::App& command, const Program& program, bool report) {
                  command.get_name());
       return kUsage;
     }
-    if (options->command.words().front().starts_with('-')) {
-      kLog.error("{} has no option '{}' (see `culprit {} --help`)", command.get_name(),
-                 options->command.words().front(), command.get_name());
-      return kUsage;
-    }
     return measure(*options);
   };
 }

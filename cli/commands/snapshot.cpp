@@ -46,6 +46,7 @@ int snapshot(const Arguments& arguments) {
     kLog.info("the program runs for {:.1f} s; this is what it had recorded {:.1f} s ago",
               now->findings.run.wall_s, wall_clock_s() - now->newest_s);
   }
+  if (!now->hangs.empty()) kLog.warning("{}", now->hangs);
   if (!arguments.metrics.empty()) {
     auto written = write_metrics(*now, arguments.experiment, arguments.metrics);
     if (!written) return fail(written.error());

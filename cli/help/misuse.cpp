@@ -1,38 +1,19 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Words are compared by their edit distance, in which two neighboring letters that changed places
-// count once: that is what fingers do.
-
+// Each complaint names the words that were given, never what the parser calls them.
 #include "cli/help/misuse.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "base/text/did_you_mean.h"
 #include "cli/help/help_page.h"
 
 namespace culprit::cli {
 namespace {
-
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> of(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) of[i][0] = i;
-  for (size_t j = 0; j <= b.size(); ++j) of[0][j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    for (size_t j = 1; j <= b.size(); ++j) {
-      of[i][j] = std::min(
-          {of[i - 1][j] + 1, of[i][j - 1] + 1, of[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        of[i][j] = std::min(of[i][j], of[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return of[a.size()][b.size()];
-}
-
-/// Hostile words are not compared: nobody mistypes something so long.
-constexpr size_t kLongestWord = 40;
 
 std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
   std::vector<std::string> names;
@@ -53,11 +34,6 @@ std::vector<std::string> options_of(const CLI::App& app) {
   return names;
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
-  const auto meant = meant_by(word, known);
-  return meant ? fmt::format(": did you mean '{}'?", *meant) : "";
-}
-
 const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& arguments) {
   const auto commands = all_commands(app);
   for (const std::string& word : arguments) {
@@ -68,13 +44,21 @@ const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& 
   return nullptr;
 }
 
+/// "--output" of "--output=mine", "-j" of "-j4".
+std::string option_in(const std::string& argument) {
+  constexpr size_t kLetterOption = 2;
+  return argument.starts_with("--") ? argument.substr(0, argument.find('='))
+                                    : argument.substr(0, kLetterOption);
+}
+
 /// The first word that looks like an option, and is none of `app`.
 std::optional<std::string> unknown_option(const CLI::App& app,
                                           const std::vector<std::string>& arguments) {
   const std::vector<std::string> known = options_of(app);
   for (const std::string& argument : arguments) {
-    if (!argument.starts_with("--")) continue;
-    const std::string word = argument.substr(0, argument.find('='));
+    const bool is_option = argument.size() > 1 && argument.front() == '-';
+    if (!is_option) continue;
+    const std::string word = option_in(argument);
     if (std::find(known.begin(), known.end(), word) == known.end()) return word;
   }
   return std::nullopt;
@@ -104,31 +88,17 @@ std::string complaint(const CLI::App& app, const CLI::App* command,
                                  [](const std::string& each) { return !each.starts_with('-'); });
   if (command == nullptr && word != arguments.end()) {
     return fmt::format("there is no command '{}'{}", *word,
-                       suggestion(*word, names_of(all_commands(app))));
+                       did_you_mean(*word, names_of(all_commands(app))));
   }
   const CLI::App& asked = command == nullptr ? app : *command;
   if (const auto option = unknown_option(asked, arguments)) {
     return fmt::format("there is no option '{}'{}", *option,
-                       suggestion(*option, options_of(asked)));
+                       did_you_mean(*option, options_of(asked)));
   }
   return error.what();
 }
 
 }  // namespace
-
-std::optional<std::string> meant_by(std::string_view word, std::span<const std::string> known) {
-  if (word.size() > kLongestWord) return std::nullopt;
-  const std::string* best = nullptr;
-  size_t least = std::max<size_t>(1, word.size() / 3) + 1;
-  for (const std::string& each : known) {
-    // Who writes the beginning of a word means the whole.
-    const size_t far = word.size() > 2 && each.starts_with(word) ? 1 : distance(word, each);
-    if (far >= least) continue;
-    least = far;
-    best = &each;
-  }
-  return best == nullptr ? std::nullopt : std::optional(*best);
-}
 
 std::string misuse(const CLI::App& app, const std::vector<std::string>& arguments,
                    const CLI::ParseError& error) {

@@ -6,16 +6,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace culprit::cli {
-
-/// The one of `known` that `word` is most likely a misspelling of, if one is near enough.
-std::optional<std::string> meant_by(std::string_view word, std::span<const std::string> known);
 
 /// The sentence about `arguments`, which `app` refused with `error`.
 std::string misuse(const CLI::App& app, const std::vector<std::string>& arguments,

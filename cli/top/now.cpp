@@ -5,8 +5,11 @@
 // runs that were cut off is left out: the program has not died.
 #include "cli/top/now.h"
 
+#include <fmt/format.h>
+
 #include <time.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "assemble/assemble.h"
@@ -16,6 +19,8 @@
 #include "cli/experiment.h"
 #include "cli/open_findings.h"
 #include "cli/pipeline.h"
+#include "report/words/layout.h"
+#include "report/words/names.h"
 
 namespace culprit::cli {
 namespace {
@@ -69,7 +74,8 @@ Result<Now> look_at_profile(const fs::path& experiment, const ExperimentInfo& in
   return now;
 }
 
-void leave_out_the_cut(Now& now) {
+void leave_out_the_cut(Now& now, const fs::path& experiment) {
+  now.hangs = hang_in_words(now.findings, for_display(experiment).string());
   now.findings.stuck.clear();
   now.findings.stuck_helpers.clear();
 }
@@ -85,6 +91,27 @@ double wall_clock_s() {
   timespec now = {};
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Threads are not read at the same moment, so a short wait may only seem to have no end.
+std::string hang_in_words(const blame::Findings& findings, const std::string& experiment) {
+  constexpr double kLong_s = 3;
+  const blame::FoundStuck* longest = nullptr;
+  size_t count = 0;
+  for (const blame::FoundStuck& row : findings.stuck) {
+    if (findings.run.wall_s - row.since_s < kLong_s) continue;
+    ++count;
+    if (longest == nullptr || row.since_s < longest->since_s) longest = &row;
+  }
+  if (longest == nullptr) return "";
+  const report::PageNames names(findings);
+  const std::string others =
+      count < 2 ? "" : fmt::format(" ({} likewise)", report::counted(count - 1, "other"));
+  return fmt::format(
+      "This run seems to hang: {} has been in {} for {:.0f} s{}. `culprit stuck {}` says who waits "
+      "for whom.",
+      names.location(longest->location), longest->call, findings.run.wall_s - longest->since_s,
+      others, experiment);
 }
 
 Result<Now> look_now(const fs::path& experiment, unsigned threads, Basis basis) {
@@ -105,7 +132,7 @@ Result<Now> look_now(const fs::path& experiment, unsigned threads, Basis basis) 
   now->runs = runs;
   now->at_s = at_s;
   now->of_profile = of_profile;
-  if (runs) leave_out_the_cut(*now);
+  if (runs) leave_out_the_cut(*now, experiment);
   now->took_s = wall_clock_s() - at_s;
   return now;
 }

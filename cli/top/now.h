@@ -29,6 +29,9 @@ struct Now {
   double newest_s = 0;  ///< likewise, of the newest of what the findings are made of; 0: unknown
   double took_s = 0;    ///< to read and to analyze
   bool of_profile = false;
+  /// A sentence, if the run seems to hang: which calls have not returned for long, and what says
+  /// more. Else empty.
+  std::string hangs;
 };
 
 /// The name of an experiment's folder.
@@ -36,6 +39,9 @@ std::string experiment_name(const std::filesystem::path& experiment);
 
 /// Seconds since 1970.
 double wall_clock_s();
+
+/// Of findings of a run that goes on: what `hangs` is to be.
+std::string hang_in_words(const blame::Findings& findings, const std::string& experiment);
 
 /// Error if nothing has been recorded yet, or this is no experiment.
 Result<Now> look_now(const std::filesystem::path& experiment, unsigned threads,

@@ -243,6 +243,7 @@ std::vector<std::string> TopView::head(size_t columns, double now_s) const {
   if (verdict.empty()) verdict = "Nobody has waited so far.";
   if (!efficiency.empty()) verdict = efficiency + ". " + verdict;
   add_lines(lines, report::wrapped(verdict, 0), columns, 4);
+  if (!now_->hangs.empty()) add_lines(lines, report::wrapped(now_->hangs, 0), columns, 3);
   if (!problem_.empty()) add_lines(lines, report::wrapped(problem_, 0), columns, 2);
   return lines;
 }

@@ -13,13 +13,14 @@ expect 'culprit ' culprit --version
 expect 'Ready to measure' culprit doctor
 [[ -e /usr/lib/libculprit.so ]] || die "there is no /usr/lib/libculprit.so"
 files=$(dpkg -L culprit)
-for file in /usr/share/man/man1/culprit.1 /usr/share/bash-completion/completions/culprit \
+for file in /usr/share/man/man1/culprit.1 /usr/share/man/man1/culprit-run.1 /usr/share/bash-completion/completions/culprit \
   /usr/include/culprit.h /usr/share/doc/culprit/copyright; do
   [[ $files == *"$file"* ]] || die "the package lacks $file"
 done
 
 install_packages gcc libc6-dev libopenmpi-dev openmpi-bin man-db bash-completion
 expect 'CULPRIT(1)' man culprit
+expect 'CULPRIT-RUN(1)' man culprit-run
 expect 'analyze' bash -c '. /usr/share/bash-completion/bash_completion; _completion_loader culprit
   COMP_WORDS=(culprit a) COMP_CWORD=1; _culprit; echo "${COMPREPLY[@]}"'
 measure_hybrid culprit /usr/share/doc/culprit/examples /tmp/first

@@ -136,6 +136,7 @@ int keep_derived(blame::Findings findings, blame::Operation operation,
   info.command = findings.run.command;
   info.program = findings.run.program;
   info.date = findings.run.date;
+  info.operation = to_string(operation);
   const auto experiment = create_experiment(output, std::string(to_string(operation)));
   if (!experiment) return fail(experiment.error());
   auto kept = write_info(*experiment, info);

@@ -32,7 +32,15 @@ class Usage(cli.Helpers):
         self.refused(2, "did you mean '--format'", "report", "--fromat", "json")
         self.refused(2, "`culprit report --help`", "report", "--nonsense")
         self.refused(2, "`culprit --help`", "nonsense")
-        self.refused(2, "none here", "report")
+        self.refused(2, "did you mean '--output'", "run", "--outptu", "x", "--", "true")
+        self.refused(2, "did you mean '--sampling'", "record", "--samplign=50", "true", "--verbose")
+        self.refused(2, "'-n' (see `culprit run --help`)", "run", "-n", "4", "true")
+
+    def test_nothing_there_is_no_misuse(self):
+        """Whatever asks for an experiment, where there is none: the same status."""
+        for arguments in (["ls"], ["report"], ["view"], ["stuck"], ["report", "missing"], ["ls", "missing"]):
+            with self.subTest(arguments):
+                self.refused(1, "", *arguments)
 
     def test_help_of_a_command(self):
         page = self.culprit("help", "report")
@@ -57,6 +65,15 @@ class Usage(cli.Helpers):
         lines = self.culprit("ls").out.splitlines()
         self.assertEqual([line.split()[3] for line in lines[1:]], ["second", "first"], lines)
         self.refused(1, "no experiments", "ls", "second")
+
+    def test_what_was_made_of_runs_is_not_the_newest_run(self):
+        self.recorded("only")
+        self.assertEqual(self.culprit("analyze", "only").returncode, 0)
+        self.assertEqual(self.culprit("diff", "only", "only", "-o", "change").returncode, 0)
+        done = self.culprit("report")
+        self.assertIn("only: the newest experiment here", done.err)
+        states = {line.split()[3]: line.split()[2] for line in self.culprit("ls").out.splitlines()[1:]}
+        self.assertEqual(states, {"only": "analyzed", "change": "diff"})
 
     def test_defaults_of_files(self):
         """An option is stronger than a variable, that is stronger than the user's file, that than the site's."""

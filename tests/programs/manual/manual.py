@@ -73,6 +73,21 @@ class ManualPage(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertIn("EXIT STATUS", done.stdout)
 
+    def test_each_command_has_a_page(self):
+        """As `man culprit-run` looks for it, with the options that its help has."""
+        for command in commands():
+            with self.subTest(command):
+                with open(os.path.join(BUILD, f"share/man/man1/culprit-{command}.1"), encoding="utf-8") as file:
+                    page = file.read()
+                entries = "".join(re.findall(r"^\.TP\n(.*\n)", page, re.MULTILINE))
+                plain = entries.replace("\\-", "-").replace("\\fB", "")
+                self.assertEqual(set(re.findall(r"(?<![\w-])--[\w-]+", plain)), options_in(help_of(command)))
+                if shutil.which("groff"):
+                    done = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou", "-ww"], input=page,
+                                          capture_output=True, text=True, check=True)
+                    self.assertEqual(done.stderr, "")
+                    self.assertIn(f"culprit {command} [options]", done.stdout)
+
 
 class Completion(unittest.TestCase):
     def complete(self, *words, folder=None):

@@ -8,23 +8,6 @@
 namespace culprit::cli {
 namespace {
 
-const std::vector<std::string> kKnown = {"run", "record", "report", "stuck", "--format", "--from"};
-
-TEST(Misuse, FindsTheWordThatWasMeant) {
-  EXPECT_EQ(meant_by("repotr", kKnown), "report");  // neighbors that changed places
-  EXPECT_EQ(meant_by("reprt", kKnown), "report");
-  EXPECT_EQ(meant_by("stuk", kKnown), "stuck");
-  EXPECT_EQ(meant_by("rec", kKnown), "record");  // the beginning of a word
-  EXPECT_EQ(meant_by("--fromat", kKnown), "--format");
-  EXPECT_EQ(meant_by("rnu", kKnown), "run");
-}
-
-TEST(Misuse, SuggestsNothingFarAway) {
-  EXPECT_EQ(meant_by("zebra", kKnown), std::nullopt);
-  EXPECT_EQ(meant_by("", kKnown), std::nullopt);
-  EXPECT_EQ(meant_by(std::string(100'000, 'r'), kKnown), std::nullopt);
-}
-
 TEST(Misuse, TakesHelpAsACommand) {
   using Words = std::vector<std::string>;
   const Words known{"report", "run"};
@@ -53,6 +36,18 @@ TEST(Misuse, SaysWhichArgumentsAreMissing) {
   EXPECT_EQ(said({"attach"}), "PROCESS is missing (see `culprit attach --help`)");
   EXPECT_EQ(said({"diff", "a"}),
             "EXPERIMENTS: at least 2 are needed, and 1 was given (see `culprit diff --help`)");
+}
+
+TEST(Misuse, SuggestsOptionsWhicheverWayTheyAreSpelled) {
+  CLI::App app("", "culprit");
+  std::string output;
+  app.add_subcommand("run")->add_option("-o,--output", output)->group("Options");
+  const auto said = [&](const std::string& word) {
+    return misuse(app, {"run", word}, CLI::ExtrasError("run", {word}));
+  };
+  EXPECT_EQ(said("--outptu=x"),
+            "there is no option '--outptu': did you mean '--output'? (see `culprit run --help`)");
+  EXPECT_EQ(said("-n"), "there is no option '-n' (see `culprit run --help`)");
 }
 
 }  // namespace

@@ -51,6 +51,23 @@ TEST_F(TopViewTest, SaysHowOldItsDataIs) {
   EXPECT_NE(page().find("80 %"), std::string::npos) << page();
 }
 
+TEST_F(TopViewTest, PointsToTheCommandForRunsThatHang) {
+  Now now = sample();
+  now.findings.run.wall_s = 20;
+  const auto stuck = [&](LocationId location, double since_s) {
+    now.findings.stuck.push_back(
+        {0, true, true, location, "MPI_Recv", "main/MPI_Recv", "", since_s, ""});
+  };
+  EXPECT_EQ(hang_in_words(now.findings, "run1"), "");
+  stuck(LocationId(0), 19);
+  EXPECT_EQ(hang_in_words(now.findings, "run1"), "") << "it may only seem so";
+  stuck(LocationId(1), 8);
+  now.hangs = hang_in_words(now.findings, "run1");
+  EXPECT_NE(now.hangs.find("in MPI_Recv for 12 s."), std::string::npos) << now.hangs;
+  view_.set(std::move(now));
+  EXPECT_NE(page().find("`culprit stuck run1`"), std::string::npos) << page();
+}
+
 TEST_F(TopViewTest, FitsInAnyTerminal) {
   for (const size_t rows : {1, 2, 4, 5, 10, 24, 200}) {
     for (const size_t columns : {10, 20, 40, 41, 80, 300}) {
