@@ -56,6 +56,12 @@ bool is_python_entry(const SourceFrame& source) {
   return source.file == "threading.py" && source.function.find("_bootstrap") != std::string::npos;
 }
 
+/// What that code calls itself, as to say that the thread has begun ("Event.set"). A thread's first
+/// line is called by "Thread.run".
+bool is_of_python_threads(const SourceFrame& source) {
+  return source.file == "threading.py" && !source.function.ends_with("run");
+}
+
 /// Code in the program that means less than its caller: stubs, frameworks, and code that Python
 /// generates for perf. Where debug information is missing, the framework's function that a lambda
 /// was inlined into may be the only one that shows which lambda it is.
@@ -100,6 +106,11 @@ bool gives_core_away(const Symbol& symbol) {
     if (function.starts_with(prefix)) function.remove_prefix(prefix.size());
   }
   return function == "sched_yield" || function == "thrd_yield" || function == "pthread_yield";
+}
+
+bool waits_for_memory(const Symbol& symbol, const NotThePrograms& others) {
+  return std::any_of(symbol.frames.begin(), symbol.frames.end(),
+                     [&](const SourceFrame& frame) { return others.is_spin_wait(frame.function); });
 }
 
 bool is_outlined(std::string_view function) {
@@ -169,6 +180,7 @@ void ProcessCode::learn_python(uint64_t address, const Survey& survey, Regions& 
   // What imports modules lies within the interpreter, and stands between one module and the next.
   if (source.file.starts_with("<frozen ")) frame.kind = CodeKind::system;
   frame.python_entry = is_python_entry(source);
+  frame.python_threads = is_of_python_threads(source);
   if (frame.kind == CodeKind::user) frame.region = regions.function(source);
   code->frames.push_back(frame);
 }
@@ -212,7 +224,8 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
              std::any_of(code.frames.begin(), code.frames.end(), [](const CodeFrame& frame) {
                return frame.kind == CodeKind::user && frame.region.valid();
              });
-  if (gives_core_away(*symbol)) {
+  code.waits = module == CodeKind::user && waits_for_memory(*symbol, others);
+  if (code.waits || gives_core_away(*symbol)) {
     code.spins = regions.spinning({});
   } else if (symbol->spins && code.own) {
     code.spins = regions.spinning(*symbol);
@@ -249,24 +262,29 @@ std::vector<uint64_t> Paths::addresses_of(uint32_t id) const {
 
 std::vector<CodeFrame> Paths::frames_of(std::span<const uint64_t> addresses) const {
   std::vector<CodeFrame> frames;
+  const Code* last = nullptr;
   for (const uint64_t address : addresses) {
     const Code& code = code_.before(address);
+    last = &code;
     for (CodeFrame frame : code.frames) {
       frame.site = code_.site(address);
       frame.code = &code;
       frames.push_back(frame);
     }
+    if (code.waits) break;
   }
-  add_spinning(addresses, frames);
+  if (last == nullptr || !(last->waits || in_spinning(addresses))) return frames;
+  CodeFrame& spins = frames.emplace_back();
+  spins.region = last->spins;
+  spins.site = code_.site(addresses.back());
   return frames;
 }
 
-/// Libraries have waits of their own, which other records cover.
-void Paths::add_spinning(std::span<const uint64_t> addresses,
-                         std::vector<CodeFrame>& frames) const {
-  if (addresses.empty()) return;
+/// Whether the last is in a loop of the program's that looks at memory, or gives its core away for
+/// one. Libraries have waits of their own, which other records cover.
+bool Paths::in_spinning(std::span<const uint64_t> addresses) const {
   const Code& last = code_.before(addresses.back());
-  if (!last.spins.valid()) return;
+  if (!last.spins.valid()) return false;
   // Between the program and the call there may be stand-ins in front of it.
   bool is_own = last.own;
   for (size_t i = addresses.size() - 1; i > 0 && !is_own; --i) {
@@ -274,11 +292,7 @@ void Paths::add_spinning(std::span<const uint64_t> addresses,
     is_own = caller.own;
     if (caller.frames.empty() || caller.frames.back().kind != CodeKind::collector) break;
   }
-  if (!is_own) return;
-  CodeFrame frame;
-  frame.region = last.spins;
-  frame.site = code_.site(addresses.back());
-  frames.push_back(frame);
+  return is_own;
 }
 
 /// Drops the frames that start the program or the thread, down to main or the thread's function.
@@ -294,8 +308,11 @@ void Paths::drop_entry(std::vector<CodeFrame>& frames) {
   if (started && !frames.empty() && !frames[0].named) {
     frames[0].region = regions_.function({"main", "", 0});
   }
-  const auto program = std::find_if_not(frames.begin(), frames.end(),
-                                        [](const CodeFrame& frame) { return frame.python_entry; });
+  auto program = std::find_if_not(frames.begin(), frames.end(),
+                                  [](const CodeFrame& frame) { return frame.python_entry; });
+  // What the entry does itself is no function of the program, and does not begin the thread.
+  const bool is_entrys = program == frames.end() || program->python_threads;
+  if (is_entrys && program != frames.begin()) --program;
   frames.erase(frames.begin(), program);
   // A Fortran compiler's main is not the user's; the program that it calls is.
   if (frames.size() > 1 && frames[1].program) frames.erase(frames.begin());

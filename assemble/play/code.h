@@ -33,11 +33,12 @@ struct Code;
 struct CodeFrame {
   RegionId region;  ///< of the user's functions only
   CodeKind kind = CodeKind::user;
-  bool named = true;          ///< false: a stripped file's, named by its offset
-  bool start = false;         ///< _start, which has libc call main
-  bool program = false;       ///< Fortran's main program
-  bool python_entry = false;  ///< of Python's own, which begins a thread
-  bool wrapper = false;       ///< in the program, but says less than who calls it
+  bool named = true;            ///< false: a stripped file's, named by its offset
+  bool start = false;           ///< _start, which has libc call main
+  bool program = false;         ///< Fortran's main program
+  bool python_entry = false;    ///< of Python's own, which begins a thread
+  bool python_threads = false;  ///< of its module for threads, but for what runs the thread's code
+  bool wrapper = false;         ///< in the program, but says less than who calls it
   Shown shown = Shown::never;
   uint64_t site = 0;           ///< of a path: from where it calls what follows
   const Code* code = nullptr;  ///< likewise: what it is a part of
@@ -49,8 +50,9 @@ struct Code {
   std::vector<CodeFrame> frames;   ///< outermost first; empty if nothing is known
   uint64_t site = 0;               ///< its place in the file, hashed
   std::string library;             ///< as people call the file: "libopenblas", "numpy.core.umath"
-  RegionId spins;    ///< of a loop that waits, or gives the core away; of who is there
-  bool own = false;  ///< the program's, and no call of MPI
+  RegionId spins;      ///< of a loop that waits, or gives the core away; of who is there
+  bool own = false;    ///< the program's, and no call of MPI
+  bool waits = false;  ///< known to wait for memory to change, with all that it calls
 };
 
 class ProcessCode {
@@ -100,7 +102,7 @@ class Paths {
   };
   std::vector<uint64_t> addresses_of(uint32_t id) const;
   std::vector<CodeFrame> frames_of(std::span<const uint64_t> addresses) const;
-  void add_spinning(std::span<const uint64_t> addresses, std::vector<CodeFrame>& frames) const;
+  bool in_spinning(std::span<const uint64_t> addresses) const;
   UserPath cut(std::vector<CodeFrame> frames);
   void drop_entry(std::vector<CodeFrame>& frames);
   RegionId part_in_library(std::span<const CodeFrame> frames, size_t own);

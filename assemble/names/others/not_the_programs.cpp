@@ -35,6 +35,11 @@ constexpr std::string_view kWrappers[] = {
 #include "assemble/names/others/wrappers.def"
 };
 
+constexpr std::string_view kSpinWaits[] = {
+#define SPIN_WAIT(function, source) function,
+#include "assemble/names/others/spin_waits.def"
+};
+
 bool fits_one_of(const std::vector<std::string>& patterns, std::string_view name) {
   return std::any_of(patterns.begin(), patterns.end(),
                      [name](const std::string& pattern) { return matches_glob(pattern, name); });
@@ -55,11 +60,16 @@ Result<NotThePrograms> NotThePrograms::read(const std::filesystem::path& file) {
     if (!(words >> what)) continue;
     std::getline(words >> std::ws, pattern);
     pattern.resize(pattern.find_last_not_of(" \t\r") + 1);
-    if (pattern.empty() || (what != "function" && what != "library")) {
-      return Error{fmt::format("{}:{}: expected 'function PATTERN' or 'library PATTERN'",
-                               file.string(), number)};
+    const bool known = what == "function" || what == "library" || what == "wait";
+    if (pattern.empty() || !known) {
+      return Error{
+          fmt::format("{}:{}: expected 'function PATTERN', 'library PATTERN' or 'wait PATTERN'",
+                      file.string(), number)};
     }
-    (what == "library" ? lists.libraries_ : lists.functions_).push_back(pattern);
+    auto& list = what == "library"    ? lists.libraries_
+                 : what == "function" ? lists.functions_
+                                      : lists.waits_;
+    list.push_back(pattern);
   }
   return lists;
 }
@@ -86,6 +96,11 @@ bool NotThePrograms::is_wrapper(std::string_view function) const {
   return std::any_of(
       std::begin(kWrappers), std::end(kWrappers),
       [function](std::string_view beginning) { return function.starts_with(beginning); });
+}
+
+bool NotThePrograms::is_spin_wait(std::string_view function) const {
+  return fits_one_of(waits_, function) ||
+         std::find(std::begin(kSpinWaits), std::end(kSpinWaits), function) != std::end(kSpinWaits);
 }
 
 }  // namespace culprit::assemble

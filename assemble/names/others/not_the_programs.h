@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which code is the program's own, so that its functions can be named, and which only works on
-// behalf of its callers. The tables are libraries.def and wrappers.def; users add to them with a
-// file.
+// Which code is the program's own, so that its functions can be named, which only works on behalf
+// of its callers, and which only waits. The tables are libraries.def, wrappers.def and
+// spin_waits.def; users add to them with a file.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class NotThePrograms {
  public:
   /// The tables alone.
   NotThePrograms() = default;
-  /// And what a file adds, in lines "function PATTERN" or "library PATTERN".
+  /// And what a file adds, in lines "function PATTERN", "library PATTERN" or "wait PATTERN".
   static Result<NotThePrograms> read(const std::filesystem::path& file);
   /// And the file that the setting `wrappers` names, if there is any.
   static Result<NotThePrograms> of_user();
@@ -49,9 +49,11 @@ class NotThePrograms {
   /// empty.
   LibraryUse library(std::string_view file, std::string_view python) const;
   bool is_wrapper(std::string_view function) const;
+  /// Whether it waits by looking at memory.
+  bool is_spin_wait(std::string_view function) const;
 
  private:
-  std::vector<std::string> functions_, libraries_;  ///< patterns
+  std::vector<std::string> functions_, libraries_, waits_;  ///< patterns
 };
 
 }  // namespace culprit::assemble

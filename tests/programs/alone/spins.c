@@ -1,7 +1,9 @@
 /* SPDX-FileCopyrightText: The culprit authors
    SPDX-License-Identifier: Apache-2.0
 
-   spins <flag | yield>: a thread waits for main's work by looking at memory again and again. */
+   spins <flag | yield | event>: a thread waits for main's work by looking at memory again and
+   again; of `event`, in a function that has the name of a well-known runtime's, and counts how
+   often it looked. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -10,7 +12,7 @@
 
 enum { TURNS = 40 };
 static atomic_int done;
-static int yields;
+static int yields, events;
 
 static double now(void) {
   struct timespec time;
@@ -34,9 +36,19 @@ __attribute__((noinline)) static void yield_until(int turn) {
   while (atomic_load(&done) < turn) sched_yield();
 }
 
+int tMPI_Event_wait(int turn);
+static double looks;
+
+__attribute__((noinline)) int tMPI_Event_wait(int turn) {
+  while (atomic_load(&done) < turn) looks = looks * 0.5 + 1;
+  return turn;
+}
+
 static void* follow(void* none) {
   for (int turn = 1; turn <= TURNS; turn++) {
-    if (yields) {
+    if (events) {
+      tMPI_Event_wait(turn);
+    } else if (yields) {
       yield_until(turn);
     } else {
       look_until(turn);
@@ -47,6 +59,7 @@ static void* follow(void* none) {
 
 int main(int argc, char** argv) {
   yields = argc > 1 && strcmp(argv[1], "yield") == 0;
+  events = argc > 1 && strcmp(argv[1], "event") == 0;
   pthread_t thread;
   pthread_create(&thread, NULL, follow, NULL);
   for (int turn = 1; turn <= TURNS; turn++) {

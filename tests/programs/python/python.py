@@ -56,8 +56,21 @@ def pool(place):
     check(costs.get(True, 0) > costs.get(False, 0), f"the tasks cause {costs}\n{report.summary()}")
 
 
+def workers(place):
+    """A thread begins in Python's entry, not in what that calls before the thread's first line."""
+    folder = place.experiment()
+    succeed([place.culprit, "run", "-o", folder, "--", sys.executable, HERE / "workers.py"])
+    report = Report(place, folder)
+    report.check_identities()
+    cooked = {d["callpath"] for d in report.data["delays"] if "/cook" in d["callpath"]}
+    check(cooked, f"nobody waits for the cook\n{report.summary()}")
+    wrong = [path for path in cooked if ".set/" in path or not path.split("/cook")[0].endswith("run")]
+    check(not wrong, f"called by what does not call it: {wrong}")
+
+
 TESTS = {
     "pool": pool,
+    "workers": workers,
     "mpi4py": lambda place: names(place, "mpi4py"),
     "handle": lambda place: names(place, "handle"),
 }

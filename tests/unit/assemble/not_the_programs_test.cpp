@@ -39,14 +39,18 @@ TEST(NotTheProgramsOwn, FrameworksAreWrappers) {
 }
 
 TEST(NotTheProgramsOwn, UsersAddToTheTables) {
-  const auto others = NotThePrograms::read(list_with(
-      "# ours\n\n  function frame::*   # dispatches\nfunction run_*\nlibrary libours*\n"));
+  const auto others = NotThePrograms::read(
+      list_with("# ours\n\n  function frame::*   # dispatches\nfunction run_*\nlibrary libours*\n"
+                "wait pool::wait_*\n"));
   ASSERT_TRUE(others) << others.error().sentence;
   EXPECT_TRUE(others->is_wrapper("frame::dispatch<int, double>"));
   EXPECT_TRUE(others->is_wrapper("run_kernel"));
   EXPECT_FALSE(others->is_wrapper("rerun_kernel"));
   EXPECT_TRUE(others->is_wrapper("Kokkos::parallel_for"));
   EXPECT_EQ(others->library("libours.so", "").shown, Shown::always);
+  EXPECT_TRUE(others->is_spin_wait("pool::wait_for_all"));
+  EXPECT_TRUE(others->is_spin_wait("tMPI_Event_wait"));
+  EXPECT_FALSE(others->is_spin_wait("tMPI_Event_signal"));
   EXPECT_EQ(others->library("libtheirs.so", "").kind, CodeKind::user);
 }
 
