@@ -107,7 +107,7 @@ class Distributor {
   }
 
   void describe(const Profiles& profiles) {
-    std::vector<std::vector<double>> loads(found_.size());
+    std::vector<std::vector<double>> loads(found_.size()), helpers(found_.size());
     std::vector<double> own(found_.size());
     const std::vector<bool> device = on_streams(run_);
     for (LocationId id : run_.locations) {
@@ -121,11 +121,16 @@ class Distributor {
         const bool shares = device[path]
                                 ? run_.is_stream(id)
                                 : !run_.is_stream(id) && (parallel_[path] || run_.is_master(id));
-        if (shares || own[i] > 0) loads[i].push_back(own[i]);
+        if (shares) {
+          loads[i].push_back(own[i]);
+        } else if (own[i] > 0) {
+          helpers[i].push_back(own[i]);
+        }
       }
     }
     for (size_t i = 0; i < found_.size(); ++i) {
-      loads[i] = replay::concatenate(*run_.ranks, loads[i]);
+      loads[i] = loads_of_sharers(replay::concatenate(*run_.ranks, loads[i]),
+                                  replay::concatenate(*run_.ranks, helpers[i]));
       FoundDistribution& row = found_[i];
       row.locations = loads[i].size();
       const Groups groups = find_groups(std::move(loads[i]));
@@ -143,6 +148,19 @@ class Distributor {
 };
 
 }  // namespace
+
+std::vector<double> loads_of_sharers(std::vector<double> loads,
+                                     const std::vector<double>& helpers) {
+  constexpr double kGoodPart = 0.1;  // of the largest load
+  double largest = 0, own = 0, others = 0;
+  for (const double load : loads) largest = std::max(largest, load), own += load;
+  for (const double load : helpers) largest = std::max(largest, load), others += load;
+  if (others > own) std::erase_if(loads, [](double load) { return load <= 0; });
+  for (const double load : helpers) {
+    if (load >= kGoodPart * largest) loads.push_back(load);
+  }
+  return loads;
+}
 
 Groups find_groups(std::vector<double> loads) {
   const size_t n = loads.size();

@@ -34,6 +34,12 @@ inline constexpr size_t kLeastOfThree = 7;
 /// The largest part that is a minority; a single one always is.
 inline constexpr double kMinority = 1.0 / 3;
 
+/// Returns the loads of all who share a piece of work. `loads`: of the threads that are expected to
+/// do it, the first of each process; `helpers`: of others that were found in it. One that did only
+/// a little is a library's thread that a sample hit there; where helpers do most, a first thread
+/// without any is none of them.
+std::vector<double> loads_of_sharers(std::vector<double> loads, const std::vector<double>& helpers);
+
 /// O(n log n) for n loads, in any order and unit.
 Groups find_groups(std::vector<double> loads);
 

@@ -15,6 +15,7 @@
 #include "blame/judge/shared_functions.h"
 #include "blame/profile/start_up.h"
 #include "trace/device_calls.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::blame {
 namespace {
@@ -61,30 +62,9 @@ class RedirectedCosts {
   /// Large runs have many rows, but few calls whose waits have known causes: only these are looked
   /// up.
   explicit RedirectedCosts(const Findings& findings) : findings_(findings) {
-    for (const FoundVictim& row : findings.victims) {
-      if (is_of_start_up(findings, row.delay_callpath, row.pattern)) continue;
-      if (row.time_s <= 0) continue;
-      if (!waits_for_others(findings.callpaths[row.wait_callpath.index()])) continue;
-      Call& call = calls_[{row.wait_callpath, row.wait_location}];
-      call.behind.push_back({{row.delay_callpath, row.delay_location}, row.time_s});
-      call.known_s += row.time_s;
-    }
-    if (calls_.empty()) return;
-    for (const FoundWait& row : findings.waits) {
-      const auto call = calls_.find({row.callpath, row.location});
-      if (call != calls_.end()) call->second.waited_s += row.time_s;
-    }
-    for (const FoundProfile& row : findings.profile) {
-      const auto call = calls_.find({row.callpath, row.location});
-      if (call != calls_.end()) call->second.spent_s += row.time_s;
-    }
-    std::erase_if(calls_, [](const auto& entry) {
-      const Call& call = entry.second;
-      return call.spent_s <= 0 || call.waited_s < kMostlyWaits * call.spent_s ||
-             call.known_s < kMostlyKnown * call.waited_s;
-    });
+    find_waiting_calls();
+    add_idle_devices();
   }
-
   /// `values`: by row of delays, or none.
   std::vector<Part> all(std::span<const std::vector<double>> values) {
     std::vector<Part> parts;
@@ -121,6 +101,50 @@ class RedirectedCosts {
   };
   /// Costs by place, and by the first call on the way there.
   using Costs = std::map<std::pair<Place, CallPathId>, Carried>;
+
+  void find_waiting_calls() {
+    for (const FoundVictim& row : findings_.victims) {
+      if (is_of_start_up(findings_, row.delay_callpath, row.pattern)) continue;
+      if (row.time_s <= 0) continue;
+      if (!waits_for_others(findings_.callpaths[row.wait_callpath.index()])) continue;
+      Call& call = calls_[{row.wait_callpath, row.wait_location}];
+      call.behind.push_back({{row.delay_callpath, row.delay_location}, row.time_s});
+      call.known_s += row.time_s;
+    }
+    if (calls_.empty()) return;
+    for (const FoundWait& row : findings_.waits) {
+      const auto call = calls_.find({row.callpath, row.location});
+      if (call != calls_.end()) call->second.waited_s += row.time_s;
+    }
+    for (const FoundProfile& row : findings_.profile) {
+      const auto call = calls_.find({row.callpath, row.location});
+      if (call != calls_.end()) call->second.spent_s += row.time_s;
+    }
+    std::erase_if(calls_, [](const auto& entry) {
+      const Call& call = entry.second;
+      return call.spent_s <= 0 || call.waited_s < kMostlyWaits * call.spent_s ||
+             call.known_s < kMostlyKnown * call.waited_s;
+    });
+  }
+
+  /// Whose delay is that of a device with nothing to do: behind it is what its hosts executed.
+  void add_idle_devices() {
+    for (const FoundDelay& row : findings_.delays) {
+      const Place place{row.callpath, row.location};
+      if (findings_.callpaths[row.callpath.index()].region != trace::pseudo::device_idle) continue;
+      const auto [call, is_new] = calls_.try_emplace(place);
+      if (!is_new) continue;
+      const uint32_t rank = findings_.locations[row.location.index()].rank;
+      for (const FoundDeviceBlame& host : findings_.device_blame) {
+        if (host.kind != DeviceBlameKind::idle_device || host.time_s <= 0) continue;
+        if (!host.callpath.valid() || findings_.callpaths[host.callpath.index()].start_up) continue;
+        if (findings_.locations[host.location.index()].rank != rank) continue;
+        call->second.behind.push_back({{host.callpath, host.location}, host.time_s});
+        call->second.known_s += host.time_s;
+      }
+      if (call->second.behind.empty()) calls_.erase(call);
+    }
+  }
 
   /// Makes one step; costs that can go no further are added to `settled`.
   Costs go_on(const Costs& costs, Costs& settled) const {

@@ -15,7 +15,8 @@
 //
 // A call that waits (MPI, a barrier) is not code that can be changed. Where the delaying call
 // itself spent most of its time waiting and the cause is known, the cost is redirected to that
-// code, and further if that waits, too: `through` names the call.
+// code, and further if that waits, too: `through` names the call. A device that has nothing to do
+// waits likewise, for the code that its process executes instead of handing work over.
 #pragma once
 
 #include <span>

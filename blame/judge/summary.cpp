@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/cores/core_counter.h"
-#include "blame/findings/function_id.h"
 #include "blame/findings/path_meaning.h"
+#include "blame/judge/functions.h"
 #include "blame/profile/start_up.h"
 #include "trace/pseudo_regions.h"
 
@@ -117,21 +117,6 @@ std::vector<Blamed> blamed(const Findings& findings) {
   return list;
 }
 
-std::vector<BlamedRegion> blamed_regions(const Findings& findings) {
-  Groups<FunctionId, BlamedRegion> groups;
-  for (const FoundDelay& d : findings.delays) {  // the largest first
-    const FoundCallPath& path = findings.callpaths[d.callpath.index()];
-    if (is_of_start_up(findings, d)) continue;
-    BlamedRegion& group = groups.at(function_of(path));
-    if (!group.example.valid()) group.example = d.callpath;
-    group.cost_s += d.short_s + d.long_s;
-    group.shares.push_back({d.location, d.short_s + d.long_s});
-  }
-  auto list = std::move(groups).largest_first([](const BlamedRegion& b) { return b.cost_s; });
-  for (BlamedRegion& group : list) settle(group.shares);
-  return list;
-}
-
 std::vector<PatternSum> suffered(const Findings& findings) {
   Groups<PatternAndPath, PatternSum> groups;
   for (const FoundWait& w : findings.waits) {
@@ -173,18 +158,21 @@ std::vector<FunctionTime> by_function(const Findings& findings,
   std::vector<std::pair<CallPathId, double>> paths(by_path.begin(), by_path.end());
   std::stable_sort(paths.begin(), paths.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  Groups<std::pair<FunctionId, FunctionId>, FunctionTime> groups;
+  const Functions functions(findings);
+  Groups<FunctionNumber, FunctionTime> groups;
   for (const auto& [path, time_s] : paths) {
-    const FoundCallPath& at = findings.callpaths[path.index()];
-    // What is no function, as a call that sleeps, is its caller's.
-    const bool of_caller = at.parent.valid() && trace::pseudo_region(at.region) != nullptr;
-    FunctionTime& group =
-        groups.at({function_of(at),
-                   of_caller ? function_of(findings.callpaths[at.parent.index()]) : FunctionId{}});
+    FunctionTime& group = groups.at(functions.of(path));
     if (!group.example.valid()) group.example = path;
     group.time_s += time_s;
   }
-  return std::move(groups).largest_first([](const FunctionTime& f) { return f.time_s; });
+  auto list = std::move(groups).largest_first([](const FunctionTime& f) { return f.time_s; });
+  // A part gives its name to the whole if it is most of it.
+  for (FunctionTime& each : list) {
+    if (by_path.at(each.example) < each.time_s / 2) {
+      each.example = functions.own_path(each.example);
+    }
+  }
+  return list;
 }
 
 }  // namespace

@@ -63,22 +63,16 @@ struct OnCriticalPath {
   std::vector<Share> shares;  ///< largest first
 };
 
-/// Time of a function, construct or call, wherever it was called from.
+/// Time of a function, construct or call, wherever it was called from. What went by in calls of
+/// libraries and of the system is part of it, as it is of causes (functions.h).
 struct FunctionTime {
-  CallPathId example;  ///< the call path with most of it
+  CallPathId example;  ///< the call path with most of it, or the function if that is not half
   double time_s = 0;
 };
 
 struct PatternTotal {
   std::string pattern;
   double time_s = 0;
-};
-
-/// The waits that a function, construct or call causes, wherever it was called from.
-struct BlamedRegion {
-  CallPathId example;  ///< the costliest of its call paths
-  double cost_s = 0;
-  std::vector<Share> shares;  ///< largest first
 };
 
 /// The counter values at a call path, summed over all locations.
@@ -105,7 +99,6 @@ std::vector<IdleTotal> idle_totals(const Findings& findings);
 std::vector<CountedPath> counted_paths(const Findings& findings);
 /// These two without what starts and ends the program (StartUp).
 std::vector<Blamed> blamed(const Findings& findings);
-std::vector<BlamedRegion> blamed_regions(const Findings& findings);
 std::vector<PatternSum> suffered(const Findings& findings);
 std::vector<OnCriticalPath> on_critical_path(const Findings& findings);
 /// Returns times on the critical path, without start-up.

@@ -146,7 +146,8 @@ class Screen {
     if (const std::string efficiency = efficiency_line(findings_); !efficiency.empty()) {
       page += wrapped("Efficiency: " + efficiency, 0);
     }
-    if (const std::string devices = device_verdict(findings_, names_); devices != verdict_.text) {
+    if (const std::string devices = device_verdict(findings_, names_);
+        !verdict_.text.ends_with(devices)) {
       page += wrapped(devices, 0);
     }
     const std::string savings = saving_rows(verdict_, findings_, time_);

@@ -341,18 +341,39 @@ const blame::FoundDistribution* find_distribution(const Findings& findings, Call
   return nullptr;
 }
 
-std::string shape_words(const blame::FoundDistribution& row) {
+/// What shares the work: "rank" where each has one thread that does.
+std::string_view sharer(const Findings& findings, const blame::FoundDistribution& row) {
+  for (const blame::FoundDelay& delay : findings.delays) {
+    if (delay.callpath != row.callpath) continue;
+    if (!findings.locations[delay.location.index()].stream.empty()) return "stream";
+    break;
+  }
+  const bool ranks = findings.run.ranks > 1 && row.locations <= findings.run.ranks;
+  return ranks ? unit_of(findings) : "thread";
+}
+
+std::string all_of(size_t count, std::string_view one) {
+  return counted(count, one, one == "process" ? "processes" : "");
+}
+
+/// The load is the time that each of those who share the work spends in it.
+std::string shape_words(const blame::FoundDistribution& row, std::string_view who) {
+  const auto some = [&](size_t count, std::string_view amount) {
+    return fmt::format("{} of {} {} {} than the other{}", grouped(count),
+                       all_of(row.locations, who), count == 1 ? "has" : "have", amount,
+                       count + 1 == row.locations ? "" : "s");
+  };
   switch (row.shape) {
     case Shape::overloaded_minority:
-      return fmt::format("{} of {} overloaded", row.high, row.locations);
+      return some(row.high, "more");
     case Shape::underloaded_minority:
-      return fmt::format("{} of {} underloaded", row.low, row.locations);
+      return some(row.low, "less");
     case Shape::clusters:
-      return fmt::format("groups among {}", row.locations);
+      return fmt::format("in groups, among {}", all_of(row.locations, who));
     case Shape::spread:
-      return fmt::format("spread over {}", row.locations);
+      return fmt::format("uneven over {}", all_of(row.locations, who));
     case Shape::even:
-      return fmt::format("evenly distributed over {}", row.locations);
+      return fmt::format("even over {}", all_of(row.locations, who));
     case Shape::single:
       break;  // there is no other
   }
@@ -364,12 +385,13 @@ std::string shape_words(const blame::FoundDistribution& row) {
 std::string distribution_words(const Findings& findings, CallPathId callpath) {
   const blame::FoundDistribution* row = find_distribution(findings, callpath);
   if (row == nullptr) return "";
-  std::string words = shape_words(*row);
+  const std::string_view who = sharer(findings, *row);
+  std::string words = shape_words(*row, who);
   const TimeFormat time(findings.run.wall_s);
   const bool moves = row->movement != blame::Movement::stays;
   // The overload in total says little where the load moves from one location to another.
-  if (moves) words = fmt::format("over {}", row->locations);
-  words += movement_words(*row, findings) + when_words(*row, time);
+  if (moves) words = fmt::format("on {}", all_of(row->locations, who));
+  words += movement_words(*row, findings) + when_words(*row, findings, time);
   return words.starts_with(", ") ? words.substr(2) : words;
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "blame/judge/causes.h"
 #include "blame/judge/diagnose.h"
 #include "blame/judge/evidence.h"
 #include "blame/judge/summary.h"
@@ -38,6 +39,7 @@
 #include "report/verdict/apart/start_up.h"
 #include "report/verdict/effects.h"
 #include "report/verdict/gains.h"
+#include "report/verdict/places.h"
 #include "report/verdict/stuck.h"
 #include "report/verdict/verdict.h"
 #include "report/words/counts.h"
@@ -76,7 +78,7 @@ class Page {
   void write_time_spent();
   void write_blame();
   void write_blamed(size_t place, const blame::Blamed& blamed);
-  void write_blamed_regions(const std::vector<blame::Blamed>& list, size_t shown);
+  void write_causes(const std::vector<blame::Blamed>& list, size_t shown);
   void write_waits();
   void write_critical_path();
   void write_counters();
@@ -108,12 +110,14 @@ class Page {
   }
   std::string variation(const std::vector<blame::Share>& shares) const;
   std::string why(const blame::Blamed& blamed);
+  std::string whole_of(const blame::Blamed& blamed) const;
 
   const Findings& findings_;
   const std::filesystem::path experiment_;
   const TimeFormat time_;
   const PageNames name_;
   const blame::Evidence evidence_;
+  const std::vector<blame::Cause> causes_;
   Sources sources_;
   std::set<std::string_view> advised_;  ///< patterns whose remedy stands on the page already
   std::string page_;
@@ -125,6 +129,7 @@ Page::Page(const Findings& findings, const std::filesystem::path& experiment)
       time_(findings.run.wall_s),
       name_(findings),
       evidence_(findings),
+      causes_(causes(findings)),
       sources_(Sources::around(findings, experiment)) {}
 
 std::string Page::write() {
@@ -263,7 +268,7 @@ void Page::write_blame() {
                                      [](const blame::Blamed& blamed) { return blamed.cost_s(); });
   for (size_t i = 0; i < shown; ++i) write_blamed(i + 1, list[i]);
   more_line(list.size() - shown, "other call path");
-  write_blamed_regions(list, shown);
+  write_causes(list, shown);
   for (const blame::FoundUnattributed& row : findings_.unattributed) {
     const Amount<OwnWaiting> time(row.time_s);
     if (time < kTrifle * waiting) continue;
@@ -273,24 +278,37 @@ void Page::write_blame() {
 }
 
 /// Costs that are spread over many call paths may still be those of a few functions.
-void Page::write_blamed_regions(const std::vector<blame::Blamed>& list, size_t shown) {
+void Page::write_causes(const std::vector<blame::Blamed>& list, size_t shown) {
   const Amount<OwnWaiting> waiting = blame::own_waiting(findings_);
   Amount<OwnWaiting> listed;
   for (size_t i = 0; i < shown; ++i) listed += Amount<OwnWaiting>(list[i].cost_s());
   if (list.size() <= shown || listed >= kListedIsEnough * waiting) return;
   page_ +=
       wrapped(fmt::format("These {} call paths account for {} of {}. The same costs by "
-                          "function, whatever the caller:",
+                          "function:",
                           shown, percent(Proportion::of(listed, waiting)), all_waiting(findings_)),
               2);
-  const std::vector<blame::BlamedRegion> regions = blamed_regions(findings_);
-  const size_t rows = worth_showing(
-      regions, waiting.seconds(), [](const blame::BlamedRegion& region) { return region.cost_s; });
+  const size_t rows = worth_showing(causes_, waiting.seconds(),
+                                    [](const blame::Cause& cause) { return cause.cost_s; });
   for (size_t i = 0; i < rows; ++i) {
-    entry("", Amount<OwnWaiting>(regions[i].cost_s), waiting, code_name(regions[i].example));
-    page_ += wrapped("on " + worst(regions[i].shares), text_column());
+    entry("", causes_[i].cost(), waiting, name_of(causes_[i], name_));
+    page_ += wrapped("on " + worst(causes_[i].shares), text_column());
   }
-  more_line(regions.size() - rows, "other function");
+  more_line(causes_.size() - rows, "other function");
+}
+
+/// A row is a call path, and the verdict names functions: what the row is a part of, if it is.
+std::string Page::whole_of(const blame::Blamed& blamed) const {
+  const auto cause = std::find_if(causes_.begin(), causes_.end(), [&](const auto& each) {
+    return std::count(each.callpaths.begin(), each.callpaths.end(), blamed.callpath) > 0;
+  });
+  if (cause == causes_.end()) {
+    return "It waits itself: what it costs is charged to those it waits for.";
+  }
+  const std::string name = name_of(*cause, name_);
+  if (cause->callpaths.size() == 1 && name == code_name(blamed.callpath)) return "";
+  const Proportion all = Proportion::of(cause->cost(), blame::own_waiting(findings_));
+  return fmt::format("It is part of {}, with {} in all.", name, percent(all));
 }
 
 void Page::write_blamed(size_t place, const blame::Blamed& blamed) {
@@ -303,6 +321,7 @@ void Page::write_blamed(size_t place, const blame::Blamed& blamed) {
     line(std::string(text_column(), ' ') + "in " +
          path_name(blamed.callpath, room_behind(text_column() + 3)));
   }
+  page_ += wrapped(whole_of(blamed), text_column());
   if (found && place <= kWithSource) page_ += source_lines(findings_, *found, sources_);
   const std::string spread = distribution_sentence(findings_, blamed.callpath);
   page_ += wrapped(spread.empty() ? why(blamed) : why(blamed) + ' ' + spread, text_column());

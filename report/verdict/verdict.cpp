@@ -8,13 +8,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstring>
-#include <iterator>
 #include <utility>
 
+#include "blame/findings/path_meaning.h"
 #include "blame/judge/diagnose.h"
 #include "blame/profile/start_up.h"
+#include "report/verdict/apart/failure.h"
 #include "report/verdict/apart/polling.h"
 #include "report/verdict/apart/progress.h"
 #include "report/verdict/apart/start_up.h"
@@ -93,31 +92,6 @@ std::string waiting_in_cut(const Findings& findings) {
                      percent(share), of_what(findings, share));
 }
 
-/// Returns the signal in a shell-style exit status if it indicates a programming error; else 0.
-int deadly_signal(int status) {
-  constexpr int kDeadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
-  const int signal = status > 128 ? status - 128 : -status;
-  const bool deadly =
-      std::find(std::begin(kDeadly), std::end(kDeadly), signal) != std::end(kDeadly);
-  return deadly ? signal : 0;
-}
-
-/// Returns the sentence on a program that failed; "" for one that did not. A run that was ended
-/// from outside, by a time limit or a person, is judged as far as it came.
-std::string failure(const blame::RunInfo& run, const TimeFormat& time) {
-  constexpr int kTimeLimit = 124;  // of timeout(1)
-  constexpr int kLargestOwn = 128;
-  std::string how;
-  if (const int signal = deadly_signal(run.exit_status); signal != 0) {
-    how = fmt::format("died of signal {} (SIG{})", signal, sigabbrev_np(signal));
-  } else if (run.exit_status > 0 && run.exit_status <= kLargestOwn &&
-             run.exit_status != kTimeLimit) {
-    how = fmt::format("failed with exit status {}", run.exit_status);
-  }
-  if (how.empty()) return "";
-  return fmt::format("The program {} after {}: no verdict on its speed.", how, time(run.wall_s));
-}
-
 /// Returns the gain of the run without its costliest cause.
 double gain_of_cause(const std::vector<blame::Cause>& causes, const Findings& findings) {
   if (causes.empty()) return 0;
@@ -126,12 +100,40 @@ double gain_of_cause(const std::vector<blame::Cause>& causes, const Findings& fi
   return causes.front().cost_s / std::max(1.0, static_cast<double>(findings.run.locations) - 1);
 }
 
+bool is_efficient(const Findings& findings) {
+  for (const blame::FoundEfficiency& row : findings.efficiencies) {
+    if (row.name == blame::Factor::parallel) return row.value >= kEfficient;
+  }
+  return true;
+}
+
+/// A call of MPI that is late itself (its partner computes, or has no core) is nothing to change.
+/// What saves time by a change comes before it, if it costs nearly as much: it is what the list of
+/// savings begins with.
+void put_changeable_first(const Findings& findings, std::vector<blame::Cause>& causes) {
+  if (causes.empty()) return;
+  const blame::FoundCallPath& first = findings.callpaths[causes.front().example.index()];
+  if (!is_of(first, trace::Paradigm::mpi) || gain_of(findings, causes.front()) != nullptr) return;
+  const auto better = std::find_if(causes.begin(), causes.end(), [&](const blame::Cause& cause) {
+    const blame::FoundFunctionGain* const row = gain_of(findings, cause);
+    return row != nullptr && row->gain_s > 0;
+  });
+  if (better != causes.end()) std::rotate(causes.begin(), better, better + 1);
+}
+
+/// Of a program that failed, but was measured as a whole.
+void put_first(const std::string& failure, Verdict& verdict) {
+  if (verdict.text.empty()) verdict.kind = VerdictKind::failed;
+  verdict.text = failure + (verdict.text.empty() ? "" : ' ' + verdict.text);
+}
+
 class Judge {
  public:
   Judge(const Findings& findings, const PageNames& names)
       : findings_(findings),
         names_(names),
         time_(findings.run.wall_s),
+        failure_(failure_of(findings, time_)),
         words_(findings, names, verdict_) {}
 
   Verdict judge() {
@@ -159,6 +161,7 @@ class Judge {
       verdict_.more.erase(verdict_.more.begin());
     }
     verdict_.warning = words_.warning(unanswered_);
+    if (failure_.is_end) put_first(failure_.text, verdict_);
     return std::move(verdict_);
   }
 
@@ -188,8 +191,8 @@ class Judge {
 
   /// Collects all candidates for the sentence, in order of weight.
   void collect() {
-    say(VerdictKind::failed, failure(findings_.run, time_));
-    const bool failed = !sentences_.empty();
+    const bool failed = !failure_.text.empty() && !failure_.is_end;
+    if (failed) say(VerdictKind::failed, failure_.text);
     const bool hangs =
         unanswered_.seconds() > 0 && unanswered_ >= kMostOfIt * blame::own_waiting(findings_);
     if (hangs) {
@@ -261,7 +264,7 @@ class Judge {
         continue;  // reported separately
       }
       if (hardly) {
-        return is_efficient() || total.time_s < kHardlyAny * whole_s ? nullptr : &total;
+        return is_efficient(findings_) || total.time_s < kHardlyAny * whole_s ? nullptr : &total;
       }
       const double waiting_s = blame::own_waiting(findings_).seconds();
       const bool is_lost = total.tile == blame::Tile::mpi || total.tile == blame::Tile::overhead ||
@@ -272,13 +275,6 @@ class Judge {
       return much ? &total : nullptr;
     }
     return nullptr;
-  }
-
-  bool is_efficient() const {
-    for (const blame::FoundEfficiency& row : findings_.efficiencies) {
-      if (row.name == blame::Factor::parallel) return row.value >= kEfficient;
-    }
-    return true;
   }
 
   void look_at_waiting() {
@@ -312,11 +308,13 @@ class Judge {
       if (!one_stands_out) break;
     }
     if (!one_stands_out) verdict_.common = common_caller(findings_);
+    if (one_stands_out) put_changeable_first(findings_, verdict_.causes);
   }
 
   const Findings& findings_;
   const PageNames& names_;
   const TimeFormat time_;
+  const Failure failure_;
   size_t rivals_said_ = 0;  ///< of verdict_.rivals
   Amount<OwnWaiting> unanswered_;
   std::vector<Sentence> sentences_;

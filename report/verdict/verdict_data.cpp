@@ -3,6 +3,7 @@
 
 #include "report/verdict/verdict_data.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "blame/judge/diagnose.h"
@@ -18,9 +19,10 @@ std::string_view to_string(VerdictKind kind) {
 }
 
 double largest_cause(const Verdict& verdict, const blame::Findings& findings) {
+  blame::Amount<blame::OwnWaiting> largest;
+  for (const blame::Cause& cause : verdict.causes) largest = std::max(largest, cause.cost());
   if (verdict.causes.empty()) return 0;
-  return blame::Proportion::of(verdict.causes.front().cost(), blame::own_allocation(findings))
-      .value();
+  return blame::Proportion::of(largest, blame::own_allocation(findings)).value();
 }
 
 }  // namespace culprit::report

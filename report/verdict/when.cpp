@@ -18,6 +18,8 @@ using blame::Movement;
 using blame::StepKind;
 
 constexpr double kMostOfIt = 0.5;
+/// Of the run: a trend that changes less in all of it is no reason to look for one.
+constexpr double kTrendMatters = 0.01;
 
 /// "10th".
 std::string ordinal(uint64_t number) {
@@ -31,10 +33,17 @@ std::string ordinal(uint64_t number) {
   return fmt::format("{}{}", number, ending);
 }
 
+/// Returns what a trend adds up to over all steps, each of which changes by as much.
+double sum_of_trend(const FoundDistribution& row) {
+  const auto steps = static_cast<double>(row.steps);
+  return std::abs(row.change_s) * steps * steps / 2;
+}
+
 /// "2 ms more each step"; the amount is unknown where steps are not the program's own. Where the
 /// load moves, the change on one location is no growth of the whole.
-std::string change(const FoundDistribution& row) {
+std::string change(const FoundDistribution& row, double wall_s) {
   if (row.movement != Movement::stays) return "";
+  if (row.change_s != 0 && sum_of_trend(row) < kTrendMatters * wall_s) return "";
   const std::string_view more = row.course == Course::growing ? "more" : "less";
   const double by_s = std::abs(row.change_s);
   if (row.steps_are == StepKind::slice || by_s <= 0) {
@@ -58,7 +67,8 @@ const FoundDistribution* over_time(const blame::Findings& findings, const blame:
   return found == findings.distributions.end() ? nullptr : &*found;
 }
 
-std::string when_words(const FoundDistribution& row, const TimeFormat& time) {
+std::string when_words(const FoundDistribution& row, const blame::Findings& findings,
+                       const TimeFormat& time) {
   const bool counted = row.steps_are != StepKind::slice;
   switch (row.course) {
     case Course::steady:
@@ -77,7 +87,7 @@ std::string when_words(const FoundDistribution& row, const TimeFormat& time) {
       return fmt::format(", until {}", time(row.end_s));
     case Course::growing:
     case Course::shrinking:
-      return change(row);
+      return change(row, findings.run.wall_s);
   }
   return "";
 }
@@ -92,7 +102,7 @@ std::string movement_words(const FoundDistribution& row, const blame::Findings& 
     case Movement::turns:
       return fmt::format(", in which {}s take turns", who);
     case Movement::random:
-      return ", changing at random";
+      return fmt::format(", now one {0}, now another", who);
   }
   return "";
 }

@@ -19,7 +19,8 @@ const blame::FoundDistribution* over_time(const blame::Findings& findings,
 
 /// ", once, at 2.37 s (iteration 600)", ", every 10th step", ", from 3.1 s on", ", 2 ms more each
 /// step"; "" where it is steady.
-std::string when_words(const blame::FoundDistribution& row, const TimeFormat& time);
+std::string when_words(const blame::FoundDistribution& row, const blame::Findings& findings,
+                       const TimeFormat& time);
 
 /// ", which moves from rank to rank"; "" where it stays.
 std::string movement_words(const blame::FoundDistribution& row, const blame::Findings& findings);

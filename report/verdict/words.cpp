@@ -11,12 +11,14 @@
 #include "blame/judge/diagnose.h"
 #include "blame/judge/summary.h"
 #include "blame/profile/start_up.h"
+#include "report/verdict/apart/locks.h"
 #include "report/verdict/apart/polling.h"
 #include "report/verdict/device_words.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/places.h"
 #include "report/verdict/when.h"
 #include "report/words/estimates.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::report {
 
@@ -29,6 +31,11 @@ namespace {
 constexpr double kWorthSaying = 0.1;  ///< of a whole
 constexpr double kMuchMore = 2;       ///< than the costliest function: its callers are named
 
+std::string first_sentence(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find(". "));
+  return fmt::format("{}.", first.substr(0, first.find_last_not_of('.') + 1));
+}
+
 }  // namespace
 
 /// Returns the words on a part of the waiting.
@@ -39,10 +46,15 @@ std::string VerdictWords::of_waiting(Amount<OwnWaiting> part) const {
 std::string VerdictWords::disturbed() const {
   const std::string who = verdict_.cores.disturbed() ? taker_words(verdict_.cores)
                                                      : core_words(verdict_.cores, findings_);
+  if (verdict_.waiting == VerdictKind::spread || verdict_.waiting == VerdictKind::unknown) {
+    return fmt::format("Disturbed: {}; still, {} of the time is waiting.", who,
+                       rounded(verdict_.waiting_share));
+  }
   if (verdict_.waiting != VerdictKind::cause) return fmt::format("Disturbed: {}.", who);
   const blame::Cause& cause = verdict_.causes.front();
-  return fmt::format("Disturbed: {}; still, most waiting is for {} {}.", who,
-                     name_of(cause, names_), on_places(cause.shares, findings_, names_));
+  return fmt::format("Disturbed: {}; still, {} of the time is waiting for {} {}.", who,
+                     share_of(cause), name_of(cause, names_),
+                     on_places(cause.shares, findings_, names_));
 }
 
 std::string VerdictWords::waiting() const {
@@ -104,11 +116,11 @@ std::string VerdictWords::of_cause(const blame::Cause& cause) const {
   const bool moves = over != nullptr && cause.shares.size() > 1;
   const bool in_order = moves && (over->movement == blame::Movement::moves ||
                                   over->movement == blame::Movement::turns);
-  return fmt::format("{} of the time is waiting for {}{}{}{}", share_of(cause),
-                     name_of(cause, names_),
+  return fmt::format("{} of the time is waiting for {}{}{}{}{}", share_of(cause),
+                     name_of(cause, names_), lock_words(cause, findings_, names_),
                      in_order ? "" : ' ' + on_places(cause.shares, findings_, names_),
                      moves ? movement_words(*over, findings_) : "",
-                     over == nullptr ? "" : when_words(*over, time_));
+                     over == nullptr ? "" : when_words(*over, findings_, time_));
 }
 
 std::string VerdictWords::spread() const {
@@ -122,6 +134,14 @@ std::string VerdictWords::spread() const {
   return fmt::format("{} of the time is waiting for {}; {} causes most, {} of it.", share,
                      counted(verdict_.known_causes, "function"), name_of(top, names_),
                      of_waiting(top));
+}
+
+/// Returns the words on what others wait for, as it waits itself.
+std::string VerdictWords::through_words(CallPathId path) const {
+  const trace::PseudoRegion* const pseudo =
+      trace::pseudo_region(findings_.callpaths[path.index()].region);
+  return pseudo != nullptr && !pseudo->words.empty() ? std::string(pseudo->words)
+                                                     : names_.region(path);
 }
 
 std::string VerdictWords::caused_by() const {
@@ -147,7 +167,7 @@ std::vector<std::string> VerdictWords::details() const {
     const Proportion part = Proportion::of(Amount<OwnWaiting>(cause.through_s), cause.cost());
     list.push_back(fmt::format("{} of the waiting for {} is through {}, which waits for it.",
                                rounded(part), name_of(cause, names_),
-                               names_.region(cause.through)));
+                               through_words(cause.through)));
   }
   if (verdict_.waiting == VerdictKind::spread && verdict_.common.example.valid()) {
     const blame::Cause& top = verdict_.causes.front();
@@ -175,6 +195,7 @@ std::string VerdictWords::warning(Amount<OwnWaiting> unanswered) const {
   if (const std::string loss = blame::lost_records(findings_.losses); !loss.empty()) {
     return fmt::format("data loss ({}); the full report says what is missing.", loss);
   }
+  if (std::string died = first_death(); !died.empty()) return died;
   if (!verdict_.judges_speed()) return gap();
   if (verdict_.cores.disturbed() || verdict_.cores.comes_first()) {
     return fmt::format("these figures may change: re-run {}.",
@@ -194,6 +215,14 @@ std::string VerdictWords::warning(Amount<OwnWaiting> unanswered) const {
   return unknown.empty() ? gap() : unknown;
 }
 
+/// Returns the sentence on the process that died first, if the records tell.
+std::string VerdictWords::first_death() const {
+  const LossText& early = text(LossKind::early_ends);
+  const auto loss = findings_.losses.all().find(early.id);
+  if (loss == findings_.losses.all().end() || loss->second.advice == early.sentence) return "";
+  return first_sentence(loss->second.advice);
+}
+
 /// The first gap of the result that is worth a warning. That a process ended early is one only if
 /// there is no other: the rest of its run is known.
 std::string VerdictWords::gap() const {
@@ -202,9 +231,8 @@ std::string VerdictWords::gap() const {
   for (const auto& [name, loss] : findings_.losses.all()) {
     const bool other = sentence.empty() || name != early;
     if (loss.severity != Severity::warning || !other) continue;
-    const std::string_view first = std::string_view(loss.advice).substr(0, loss.advice.find(". "));
-    sentence = fmt::format("{} ({}).", first.substr(0, first.find_last_not_of('.') + 1), name);
-    if (name != early) break;
+    sentence = first_sentence(loss.advice);
+    if (name != early) return sentence;
   }
   return sentence;
 }

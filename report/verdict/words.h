@@ -25,8 +25,8 @@ class VerdictWords {
         time_(findings.run.wall_s),
         evidence_(findings) {}
 
-  /// "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, most waiting is for
-  /// slow on rank 2."
+  /// "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, 31 % of the time is
+  /// waiting for slow on rank 2."
   std::string disturbed() const;
   /// "31 % of the time is waiting for resolve_contacts on rank 3; balanced over 4 ranks: 0.8 s (19
   /// %) shorter."
@@ -46,8 +46,10 @@ class VerdictWords {
   std::string share_of(const blame::Cause& cause) const;
   std::string estimate(const blame::Cause& cause) const;
   std::string spread() const;
+  std::string through_words(CallPathId path) const;
   std::string few_samples() const;
   std::string gap() const;
+  std::string first_death() const;
   std::string without_cause(blame::Amount<blame::OwnWaiting> unanswered) const;
 
   const blame::Findings& findings_;

@@ -19,6 +19,6 @@ def cases(case):
         of("steady", ONE, "on rank 1(;|\\.)", 10, 100),
         of("moves", ANY, "moves from rank to rank", 10, 120),
         of("turns", ANY, "take turns", 10, 120),
-        of("random", ANY, "changing at random", 10, 120),
+        of("random", ANY, "now one", 10, 120),
         of("together", "1:late=late_1; 2:late=late_2; 3:late=late_3", "on 3 ranks[;.]", 20, 100, ratio=True),
     ]

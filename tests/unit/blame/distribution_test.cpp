@@ -89,6 +89,14 @@ std::vector<StepCost> in_steps(uint32_t steps, uint32_t locations, auto cost) {
   return costs;
 }
 
+TEST(Sharers, AreThoseWhoDoAGoodPart) {
+  using Loads = std::vector<double>;
+  EXPECT_EQ(loads_of_sharers({3, 4, 0, 5}, {}), (Loads{3, 4, 0, 5})) << "one of four has none";
+  EXPECT_EQ(loads_of_sharers({3, 4, 2, 5}, {0.01}), (Loads{3, 4, 2, 5})) << "a stray sample";
+  EXPECT_EQ(loads_of_sharers({3, 4}, {2}), (Loads{3, 4, 2}));
+  EXPECT_EQ(loads_of_sharers({0}, {3, 4, 0.1}), (Loads{3, 4})) << "a pool, and who made it";
+}
+
 TEST(SamePlace, IsAllWhereTheSameLocationsCostAllAlong) {
   const auto costs =
       in_steps(32, 8, [](uint32_t s, uint32_t l) { return l == 3 ? 1.0 + s % 2 : 0.0; });

@@ -69,9 +69,10 @@ TEST(Text, FitsItsOverviewOnAScreen) {
   EXPECT_TRUE(has(p, "69.7 % MPI: load balance 76.7 % x transfer 90.9 %"));
   EXPECT_TRUE(has(p, "65.2 % OpenMP: serial regions 91.3 % x load balance 71.4 %"));
   EXPECT_TRUE(has(p, "Wait states, of allocated time 21.2 % Late sender"));
-  EXPECT_TRUE(has(
-      p, "Root causes, of all waiting time 81.2 % !$omp parallel @chain.c:20: 1 of 3 overloaded"));
-  EXPECT_TRUE(has(p, "12.5 % main (chain.c:40): 1 of 2 overloaded"));
+  EXPECT_TRUE(has(p,
+                  "Root causes, of all waiting time 81.2 % !$omp parallel @chain.c:20: 1 of 3 "
+                  "threads has more than the others"));
+  EXPECT_TRUE(has(p, "12.5 % main (chain.c:40): 1 of 2 ranks has more than the other"));
   EXPECT_TRUE(has(p, "Critical path, of the run time 72.7 % !$omp parallel @chain.c:20"));
   EXPECT_TRUE(has(
       p,
@@ -106,13 +107,13 @@ TEST(Text, NamesTheLongestWaits) {
 TEST(Text, SaysHowADelayIsDistributed) {
   blame::Findings findings = hybrid_chain();
   blame::FoundDistribution& row = findings.distributions[0];
-  EXPECT_TRUE(has(page(findings), "Load: 1 of 3 overloaded."));
+  EXPECT_TRUE(has(page(findings), "Load: 1 of 3 threads has more than the others."));
   row = {row.callpath, 13, blame::Shape::spread, 64, 0, 0, blame::Movement::moves};
-  EXPECT_TRUE(has(page(findings), "Load: over 64, which moves from rank to rank."));
+  EXPECT_TRUE(has(page(findings), "Load: on 64 threads, which moves from rank to rank."));
   row.movement = blame::Movement::stays;
   row.course = blame::Course::until;
   row.end_s = 4;
-  EXPECT_TRUE(has(page(findings), "Load: spread over 64, until 4.00 s."));
+  EXPECT_TRUE(has(page(findings), "Load: uneven over 64 threads, until 4.00 s."));
 }
 
 TEST(Text, LeavesOutADistributionThatHasNoRoom) {

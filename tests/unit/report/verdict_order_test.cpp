@@ -47,6 +47,9 @@ TEST(Verdict, SaysWhen) {
   said(", 15 us less each step");
   row.steps_are = blame::StepKind::slice;
   said(", less and less over time");
+  row.steps_are = blame::StepKind::call;
+  row.change_s = 1e-7;  // 0.05 s in all
+  said("");
 }
 
 TEST(Verdict, SaysInOneSentenceWhoHangsForWhom) {
@@ -74,12 +77,75 @@ TEST(Verdict, SaysThatTheProgramDied) {
   EXPECT_TRUE(v.more.empty());
   EXPECT_TRUE(v.savings.empty());
   d.findings().run.exit_status = 3;
+  d.findings().run.mpi.clear();
   EXPECT_EQ(d.judge().text,
             "The program failed with exit status 3 after 100.00 s: no verdict on its speed.");
   for (const int by_time_limit : {143, 137, 124}) {
     d.findings().run.exit_status = by_time_limit;
     EXPECT_EQ(d.judge().kind, VerdictKind::cause);
   }
+}
+
+TEST(Verdict, WarnsOfTheRankThatDied) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 40);
+  Losses& losses = d.findings().losses;
+  const std::string early(text(LossKind::early_ends).sentence);
+  losses.restore("early_ends", {2, Severity::warning, early});
+  EXPECT_EQ(d.judge().warning, early) << "who is not known";
+  losses = {};
+  losses.restore("early_ends", {2, Severity::warning,
+                                "Rank 1 died first, of signal 11 (SIGSEGV) at 30.10 s, in solve "
+                                "(a.c:3). " +
+                                    early});
+  for (const int status : {139, 137}) {
+    d.findings().run.exit_status = status;
+    EXPECT_EQ(d.judge().warning,
+              "Rank 1 died first, of signal 11 (SIGSEGV) at 30.10 s, in solve (a.c:3).");
+  }
+}
+
+// The list of savings begins with it, too.
+TEST(Verdict, NamesWhatCanBeChangedBeforeACallOfMpi) {
+  Drawing d(2);
+  d.delay("main/MPI_Send", 0, 36);
+  d.delay("main/pair_force", 1, 30);
+  EXPECT_NE(d.judge().text.find("waiting for MPI_Send itself"), std::string::npos);
+  d.findings().function_gains = {{d.path("main/pair_force"), blame::GainKind::halved, 15}};
+  EXPECT_NE(d.judge().text.find("15 % of the time is waiting for pair_force on rank 1"),
+            std::string::npos)
+      << d.judge().text;
+  EXPECT_TRUE(adds(d.judge(), "Another 18 % of the time is waiting for MPI_Send itself on rank 0"));
+}
+
+TEST(Verdict, NamesWhoTakesTheLock) {
+  Drawing d(2);
+  d.delay("main/work/insert/hash", 1, 40);
+  d.findings().delays.back().pattern = "thread.lock";
+  const CallPathId lock = d.path("main/work/insert/pthread_mutex_lock");
+  d.findings().callpaths[lock.index()].model = trace::to_string(trace::Paradigm::pthread);
+  d.findings().lock_blame = {{"thread.lock", LocationId(1), lock, CallPathId(), lock, 9, 40}};
+  EXPECT_EQ(d.judge().text,
+            "20 % of the time is waiting for hash, under the lock that insert takes, on rank 1.");
+  d.findings().callpaths[d.path("main/work/insert/hash").index()].region = "insert";
+  EXPECT_NE(d.judge().text.find("insert, under a lock that it takes, on rank 1"), std::string::npos)
+      << d.judge().text;
+  d.findings().delays.back().pattern = "mpi.late_sender";
+  EXPECT_EQ(d.judge().text.find("lock"), std::string::npos) << d.judge().text;
+}
+
+// Whoever has come through MPI_Finalize has done all that was to be measured.
+TEST(Verdict, JudgesTheSpeedOfAProgramThatFailsInTheEnd) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 40);
+  d.findings().run.mpi = "Open MPI";
+  d.findings().run.exit_status = 3;
+  EXPECT_EQ(d.judge().text,
+            "The program failed with exit status 3, when all was done. 20 % of the time is waiting "
+            "for solve on rank 1.");
+  EXPECT_EQ(d.judge().kind, VerdictKind::cause);
+  d.findings().losses.add(LossKind::early_ends);
+  EXPECT_EQ(d.judge().kind, VerdictKind::failed);
 }
 
 /// A run of two ranks of 100 s each, of which so much is not explained.

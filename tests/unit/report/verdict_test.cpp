@@ -314,11 +314,24 @@ TEST(Verdict, SaysFirstThatThreadsHadNoCores) {
   EXPECT_EQ(v.waiting, VerdictKind::cause);
   EXPECT_DOUBLE_EQ(v.cores.working_s, 4 * (48 - 25));
   EXPECT_EQ(v.text,
-            "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, most waiting "
-            "is for MPI_Waitall itself on 4 ranks.");
+            "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, 25 % of the "
+            "time is waiting for MPI_Waitall itself on 4 ranks.");
   EXPECT_TRUE(adds(v,
                    "4 ranks shared 2 cores: threads were runnable but had no core 49.0 % of "
                    "the time, which delays everything"));
+}
+
+TEST(Verdict, NamesTheHostsCodeThatLeavesADeviceIdle) {
+  Drawing d(2);
+  d.findings().locations.push_back({"0.1", 0, 1, "n1", 100, 0, "stream 7 of device 0"});
+  d.delay("(device idle)", 2, 60);
+  EXPECT_NE(d.judge().text.find("an idle device"), std::string::npos) << "nothing else is known";
+  const auto idle = blame::DeviceBlameKind::idle_device;
+  d.findings().device_blame = {{idle, d.path("main/load"), LocationId(0), 40, 40, 40, 0},
+                               {idle, d.path("main/MPI_Init"), LocationId(0), 90, 90, 90, 0},
+                               {idle, d.path("main/other"), LocationId(1), 80, 80, 80, 0}};
+  EXPECT_EQ(d.judge().text, "30 % of the time is waiting for load on rank 0.");
+  EXPECT_TRUE(adds(d.judge(), "is through an idle device, which waits for it."));
 }
 
 // Those that wait spin, and share cores: that delays nobody.
