@@ -238,6 +238,7 @@ void look_at_end(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
   if (std::none_of(run.folders.begin(), run.folders.end(), was_cut)) return;
   run.end = find_run_end(raw, run.folders, run.accounts, *run.clock);
   stuck::Found found = stuck::find(at_end(run, threads));
+  name_early_end(found.death, run.facts.losses);
   run.facts.stuck = std::move(found.groups);
   run.awaited = std::move(found.awaited);
 }

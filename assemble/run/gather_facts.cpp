@@ -344,4 +344,15 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
   note_written_behind(folders, facts);
 }
 
+void name_early_end(const std::string& sentence, Losses& losses) {
+  if (sentence.empty()) return;
+  Losses told;
+  for (const auto& [name, loss] : losses.all()) {
+    const bool is_early = name == text(LossKind::early_ends).id;
+    told.restore(
+        name, {loss.count, loss.severity, is_early ? sentence + ' ' + loss.advice : loss.advice});
+  }
+  losses = std::move(told);
+}
+
 }  // namespace culprit::assemble

@@ -26,4 +26,7 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
 /// One sentence; empty if OpenMP was observed, as far as there was any.
 std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& folders);
 
+/// Says of processes that ended early which was the first. `sentence`: on that; may be empty.
+void name_early_end(const std::string& sentence, Losses& losses);
+
 }  // namespace culprit::assemble

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "assemble/stuck/deaths.h"
 #include "assemble/stuck/needs.h"
 #include "assemble/stuck/thread_waits.h"
 #include "assemble/stuck/wait_graph.h"
@@ -85,6 +86,7 @@ Found find(EndedRun run) {
     found.awaited[run.lanes[i].location] = run.lanes[nodes[i].needs.front().whom].location;
   }
   found.everybody = everybody(run, ends, processes, nodes);
+  found.death = first_death(run, ends, processes);
   return found;
 }
 

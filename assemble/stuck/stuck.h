@@ -9,10 +9,12 @@
 //      nodes_of           the needs of each open call
 //      find_stuck         whose needs are never met
 //      everybody          where each thread is
+//      first_death        which process died first, and of what
 //    It works for a run that goes on as well: its logs can be read at any moment.
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "assemble/run_facts.h"
@@ -26,6 +28,7 @@ struct Found {
   /// may be gone.
   std::map<LocationId, LocationId> awaited;
   std::vector<Whereabouts> everybody;  ///< threads that have not ended
+  std::string death;  ///< a sentence on the process that died first; empty if none did
 };
 
 Found find(EndedRun run);

@@ -23,6 +23,7 @@ void Trail::see(const RawRecord& record) {
   constexpr size_t kSamples = 64;
   constexpr unsigned kComputes = 20;
   const RawGroup group = trace::facts_of(record.kind).group;
+  if (record.path() != 0) last_path = record.path();
   switch (record.kind) {
     case RawKind::sample:
       if (samples.size() == kSamples) samples.pop_front();

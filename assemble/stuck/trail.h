@@ -34,6 +34,7 @@ struct Trail {
   Repeated sleeps;              ///< at one place
   Repeated spins;               ///< at one place, with nothing changing in its registers
   std::deque<Sampled> samples;  ///< the last of those since then
+  uint32_t last_path = 0;       ///< of the last record that has one; 0: none has
   unsigned sampled = 0;         ///< times since the last test or sleep
   uint32_t tid = 0;             ///< the thread, as the system numbers it; 0: unknown
   uint64_t handle = 0;          ///< value of pthread_self() in it; 0: unknown

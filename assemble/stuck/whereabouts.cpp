@@ -82,6 +82,13 @@ std::string in_parentheses(const Where& at) {
   return fmt::format(" ({}, in {})", at.place, at.function);
 }
 
+/// Return addresses of a call, or where it was called from, which may be all that is known.
+std::vector<uint64_t> addresses_of_call(const ThreadEnd& end) {
+  std::vector<uint64_t> addresses = end.addresses();
+  if (addresses.empty() && end.call.code != 0) addresses.push_back(end.call.code);
+  return addresses;
+}
+
 class Listing {
  public:
   Listing(const EndedRun& run, const std::vector<ThreadEnd>& ends,
@@ -134,9 +141,7 @@ class Listing {
   std::string in_call(size_t lane, size_t folder) const {
     const ThreadEnd& end = ends_[lane];
     const OpenCall& call = end.call;
-    std::vector<uint64_t> addresses = end.addresses();
-    if (addresses.empty() && call.code != 0) addresses.push_back(call.code);
-    const std::string at = in_parentheses(where(run_.code[folder], addresses, ""));
+    const std::string at = in_parentheses(where(run_.code[folder], addresses_of_call(end), ""));
     if (call.kind == CallKind::tests) {
       return fmt::format("calls {}{} again and again, {} times in vain", name_of(call), at,
                          end.trail.tests.count);
@@ -167,6 +172,18 @@ class Listing {
 };
 
 }  // namespace
+
+std::string last_place(const EndedRun& run, const ThreadEnd& end,
+                       const std::vector<ProcessEnd>& processes, size_t lane) {
+  const size_t folder = *processes[run.lanes[lane].process.index()].folder;
+  if (end.call.kind != CallKind::none) {
+    return name_of(end.call) + in_parentheses(where(run.code[folder], addresses_of_call(end), ""));
+  }
+  if (end.trail.last_path == 0) return "";
+  const Where at = where(run.code[folder], end.addresses(end.trail.last_path), "");
+  return at.function.empty() || at.place.empty() ? at.function
+                                                 : fmt::format("{} ({})", at.function, at.place);
+}
 
 std::vector<Whereabouts> everybody(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                                    const std::vector<ProcessEnd>& processes,

@@ -28,6 +28,11 @@ std::string name_of(const OpenCall& call);
 /// "rank 3", "rank 3, thread 1".
 std::string name_of(const EndedRun& run, const std::vector<ProcessEnd>& processes, size_t lane);
 
+/// Where a thread was at the end: "MPI_Recv (halo.c:12, in exchange)", "relax (solve.c:7)"; empty
+/// if unknown.
+std::string last_place(const EndedRun& run, const ThreadEnd& end,
+                       const std::vector<ProcessEnd>& processes, size_t lane);
+
 /// Places of all threads but those that wait for work, or have ended. `now`: when the run ended, or
 /// was looked at.
 std::vector<Whereabouts> everybody(const EndedRun& run, const std::vector<ThreadEnd>& ends,

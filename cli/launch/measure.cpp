@@ -17,6 +17,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "assemble/look/ends.h"
 #include "assemble/look/keeper.h"
 #include "assemble/machine/machine_keeper.h"
 #include "cli/installation.h"
@@ -86,7 +87,7 @@ Launch prepare(const MeasureOptions& options, const fs::path& experiment, const 
   GivenSettings told = given;
   told[Setting::experiment] = experiment.string();
   told[Setting::openmp_runtime] = openmp_runtime(given);
-  if (given.value<Setting::estimate>()) told[Setting::count_only] = "1";
+  if (given.value<Setting::estimate>()) told[Setting::count_only] = std::string(1, '1');
   if (const std::string& patterns = given[Setting::exclude]; !patterns.empty()) {
     const auto excluded = exclude_functions(options.command.words(), patterns, experiment);
     if (!excluded) fail(excluded.error());
@@ -108,12 +109,14 @@ ChildResult run_measured(HeldSignals& held, const MeasureOptions& options,
   const bool in_front = !farewell.empty();
   assemble::look::WhereaboutsKeeper keeper(experiment);
   assemble::machine::MachineKeeper machine(experiment);
+  assemble::look::EndWatch ends(experiment);
   const Attendance attendance{.farewell = farewell, .every_second = [&] {
                                 if (in_front) beat(experiment, /*ended=*/false);
                                 keeper.step();
                                 machine.step();
                               }};
   ChildResult child = run_child(held, launch->command, launch->environment, attendance);
+  ends.finish();
   if (!child.started) return child;
   beat(experiment, /*ended=*/true);
   machine.step(/*last=*/true);

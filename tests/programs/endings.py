@@ -41,7 +41,32 @@ def neither(place):
     check(len(told) == 1, f"no sentence says that there was nothing to measure: {done.stderr}")
 
 
+def who_died(how, signal, place_of):
+    """The rank, the signal, and where it was: a launcher tells only one status of all."""
+    def test(place):
+        experiment = place.experiment()
+        done = execute([place.culprit, "run", "-o", experiment, "--", *mpirun(2, place.program("dies"), how)])
+        warning = Report(place, experiment).data["verdict"]["warning"] or ""
+        check(f"Rank 1 died first, of signal {signal} " in warning, f"{warning}\n{done.stdout}")
+        check(place_of in warning, f"not where: {warning}")
+        check("early_ends" not in done.stdout, done.stdout)
+    return test
+
+
+def late(place):
+    """All was measured: the failure is said, and the speed is judged all the same."""
+    experiment = place.experiment()
+    done = execute([place.culprit, "run", "-o", experiment, "--", *mpirun(2, place.program("dies"), "late")])
+    check(done.returncode == 3, f"status {done.returncode}\n{done.stderr}")
+    verdict = Report(place, experiment).data["verdict"]
+    check("exit status 3" in verdict["text"] and "compute_flux" in verdict["text"], f"{verdict}")
+
+
 TESTS = {how: dies(how) for how in ("abort", "exit", "mpi_abort", "kill")}
+TESTS["names_killed"] = who_died("kill", 9, "")
+TESTS["names_aborted"] = who_died("abort", 6, "")
+TESTS["names_crashed"] = who_died("crash", 11, "corrupt")
+TESTS["late"] = late
 TESTS["neither"] = neither
 
 if __name__ == "__main__":
