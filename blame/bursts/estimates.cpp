@@ -54,6 +54,7 @@ class Estimating {
 
   std::vector<FoundEstimate> of_waiting(const Strata& strata) {
     for (const auto& row : waits_.waits) whole_.add(row);
+    const Total all = whole_;
     for (const auto& row : waits_.delays) {
       if (is_of_start_up(joined_, row.row)) whole_.add(row, -1);
     }
@@ -63,9 +64,12 @@ class Estimating {
       waits[{row.row.pattern, {}}].add(row);
       waits[{row.row.pattern, row.row.callpath}].add(row);
     }
+    // What is waited because of start-up is part of them.
+    const Total without_start_up = std::exchange(whole_, all);
     for (const auto& [key, total] : waits) {
       add(strata, EstimatedFigure::waiting, key.first, key.second, total);
     }
+    whole_ = without_start_up;
     std::map<CallPathId, Total> delays;
     for (const auto& row : waits_.delays) {
       if (!is_of_start_up(joined_, row.row)) delays[row.row.callpath].add(row);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -20,7 +21,11 @@ namespace {
 class Joining {
  public:
   Joining(const CommonRun& run, const WaitStrata& places, const PathStrata& paths, Findings& joined)
-      : run_(run), places_(places), paths_(paths), joined_(joined) {}
+      : run_(run),
+        places_(places),
+        paths_(paths),
+        visits_(run, PathStrata::Measure::visits),
+        joined_(joined) {}
 
   void join() {
     visit_lists_of<Origin::each_rank>(
@@ -33,6 +38,7 @@ class Joining {
     join_list(joined_.arrivals, run_.parts.profile.arrivals, run_.parts.whole.arrivals);
     join_list(joined_.refills, run_.parts.profile.refills, run_.parts.whole.refills);
     join_list(joined_.message_use, run_.parts.profile.message_use, run_.parts.whole.message_use);
+    fit_receivers();
   }
 
  private:
@@ -62,6 +68,29 @@ class Joining {
     }
   }
 
+  /// Processes are the same in all parts: their number is not scaled up, and which of them got no
+  /// data at all is known least badly by the part in which the fewest got none.
+  void fit_receivers() {
+    using Sender = std::pair<CallPathId, LocationId>;
+    std::map<Sender, std::pair<uint64_t, uint64_t>> known;  // receivers, silent ones
+    const auto see = [&](const Findings& part) {
+      for (const FoundMessageUse& row : part.message_use) {
+        const auto [at, fresh] =
+            known.try_emplace({row.callpath, row.location}, row.receivers, row.silent_receivers);
+        if (fresh) continue;
+        at->second.first = std::max(at->second.first, row.receivers);
+        at->second.second = std::min(at->second.second, row.silent_receivers);
+      }
+    };
+    see(run_.parts.whole);
+    for (const TracedWindow& window : run_.sample()) see(window.findings);
+    for (FoundMessageUse& row : joined_.message_use) {
+      const auto at = known.find({row.callpath, row.location});
+      if (at == known.end()) continue;
+      std::tie(row.receivers, row.silent_receivers) = at->second;
+    }
+  }
+
   template <class Row>
   static const std::vector<Row>& list_of(const Findings& findings) {
     const std::vector<Row>* found = nullptr;
@@ -81,6 +110,10 @@ class Joining {
   double factor_of(const FoundLockBlame& row) const {
     return wait_factor(row.callpath, row.holder);
   }
+  /// As many messages are sent as calls are made, however long these take.
+  double factor_of(const FoundMessageUse& row) const {
+    return visits_.strata().factor(visits_.of(row.callpath));
+  }
   template <class Row>
   double factor_of(const Row& row) const {
     CallPathId path;
@@ -99,6 +132,7 @@ class Joining {
   const CommonRun& run_;
   const WaitStrata& places_;
   const PathStrata& paths_;
+  const PathStrata visits_;
   Findings& joined_;
 };
 

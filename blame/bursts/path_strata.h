@@ -5,6 +5,8 @@
 // time in the profile.
 #pragma once
 
+#include <cstdint>
+
 #include "blame/bursts/common_run.h"
 #include "blame/bursts/estimate.h"
 
@@ -12,7 +14,9 @@ namespace culprit::blame {
 
 class PathStrata {
  public:
-  explicit PathStrata(const CommonRun& run);
+  /// What the strata's sizes are: seconds, or numbers of visits.
+  enum class Measure : uint8_t { time, visits };
+  explicit PathStrata(const CommonRun& run, Measure measure = Measure::time);
 
   const Strata& strata() const { return strata_; }
   /// That of no call path is the topmost.

@@ -13,6 +13,7 @@ from harness import Report, check, execute, mpirun, succeed  # noqa: E402
 
 BUDGET = 3 << 20
 SECONDS = "2"
+STEPS, MESSAGES = 150, 150 * 100  # of each rank of uneven.c
 SLOTS = {"CULPRIT_SLOT": "100", "OMP_NUM_THREADS": "2"}
 
 
@@ -63,6 +64,38 @@ def profile_only(place):
         kept = measure(place, steady(place), budget, place.experiment(str(budget)))
         check(not kept.bursts and kept.bytes == 0, f"{kept.bytes} bytes of records")
         check(len(kept.profiles) == 1, "no profile")
+
+
+def uneven(place, budget):
+    """A run that ends before there is a window, and how long its MPI_Init took."""
+    done = succeed([place.culprit, "run", "--budget", budget, "-o", place.experiment(), "--",
+                    *mpirun(2, place.program("uneven"))], environment={"CULPRIT_SLOT": "600000"})
+    return Report(place, place.experiment()), float(done.stdout.split("MPI_Init took ")[1].split()[0])
+
+
+def no_windows(place):
+    """What was traced at first stands for the rest, but start-up, which is as long as it was."""
+    report, init_s = uneven(place, "2M")
+    run, coverage = report.data["run"], report.data["coverage"][0]
+    check(coverage["windows"] == 0 and 0 < coverage["whole_s"] < 0.8 * run["wall_s"], f"coverage: {coverage}")
+    report.check_identities()
+    start_up_s = report.data["start_up"]["wall_s"]
+    check(start_up_s < init_s + 0.3, f"start-up took {start_up_s} s, and MPI_Init {init_s} s")
+    late_s = STEPS * 0.003
+    # The first part has few samples, so it may be found in a function beside the one that is late.
+    cost_s = sum(row["short_s"] + row["long_s"] for row in report.delays("", "0.0"))
+    check(cost_s > late_s / 3, f"rank 0 costs {cost_s} s, where it is {late_s} s late")
+    sent = sum(row["messages"] for row in report.data["message_use"])
+    check(abs(sent - 2 * MESSAGES) <= 0.01 * MESSAGES, f"{sent} messages")
+
+
+def no_trace(place):
+    """A profile alone does not know how much of MPI is waiting, and that is no loss of data."""
+    report, _ = uneven(place, "0")
+    report.check_nothing_lost()
+    page = " ".join(succeed([place.culprit, "report", "--full", place.experiment()]).stdout.split())
+    for wrong in ("No waiting time was found", "MPI itself", "Hardly any waiting"):
+        check(wrong not in page, f"'{wrong}' in {page}")
 
 
 def ends(place, how):
@@ -135,6 +168,8 @@ TESTS = {
     "bursts": traced_in_bursts,
     "windows": windows,
     "profile_only": profile_only,
+    "no_windows": no_windows,
+    "no_trace": no_trace,
     **{how: lambda place, how=how: ends(place, how) for how in ("abort", "exit", "fork")},
     "ranks": ranks,
     "rank_dies": rank_dies,

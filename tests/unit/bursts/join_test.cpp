@@ -267,6 +267,29 @@ TEST(Join, WithoutWindowsALongFirstPartStandsForAShortRest) {
   EXPECT_NEAR(f.identities.waiting_s, 50, kNear);
 }
 
+TEST(Join, CountsMessagesByCallsAndNotByTheirTime) {
+  BurstRun run = run_of({20, 20, 10, 0}, {2, 2, 1, 0}, {});
+  const CallPathId send(6);
+  const auto add = [&](Findings& to, uint64_t calls, double time_s) {
+    to.callpaths.push_back(path("main/MPI_Send", "MPI_Send", false, "mpi"));
+    to.profile.push_back({send, kFirst, calls, time_s, 0, 0});
+  };
+  add(run.profile, 1000, 8);
+  add(run.whole, 100, 4);  // slow at first
+  FoundMessageUse use;
+  use.callpath = send;
+  use.location = kFirst;
+  use.messages = 100;
+  use.bytes = 400;
+  use.receivers = 1;
+  run.whole.message_use = {use};
+  const Findings f = join_bursts(std::move(run), 1);
+  ASSERT_EQ(f.message_use.size(), 1u);
+  EXPECT_EQ(f.message_use[0].messages, 1000u);
+  EXPECT_EQ(f.message_use[0].bytes, 4000u);
+  EXPECT_EQ(f.message_use[0].receivers, 1u);
+}
+
 TEST(Join, StartUpIsAsLongAsItWas) {
   BurstRun run = run_of({20, 20, 10, 0}, {2, 2, 1, 0}, {});
   const CallPathId init(6);
