@@ -302,11 +302,11 @@ std::string Page::whole_of(const blame::Blamed& blamed) const {
   const auto cause = std::find_if(causes_.begin(), causes_.end(), [&](const auto& each) {
     return std::count(each.callpaths.begin(), each.callpaths.end(), blamed.callpath) > 0;
   });
-  if (cause == causes_.end()) {
+  if (cause == causes_.end() || cause->cost_s < blamed.cost_s() / 2) {
     return "It waits itself: what it costs is charged to those it waits for.";
   }
+  if (cause->callpaths.size() == 1 && !cause->callee.valid()) return "";
   const std::string name = name_of(*cause, name_);
-  if (cause->callpaths.size() == 1 && name == code_name(blamed.callpath)) return "";
   const Proportion all = Proportion::of(cause->cost(), blame::own_waiting(findings_));
   return fmt::format("It is part of {}, with {} in all.", name, percent(all));
 }

@@ -12,6 +12,7 @@
 #include <set>
 #include <string_view>
 
+#include "blame/findings/function_id.h"
 #include "blame/judge/functions.h"
 
 namespace culprit::report {
@@ -21,15 +22,24 @@ using blame::Findings;
 
 constexpr double kMostOfIt = 0.5;
 
+/// Waits for locks: those of runtimes, of which acquisitions are known, and those of threads.
+std::set<std::string_view> lock_patterns(const Findings& findings) {
+  std::set<std::string_view> patterns{"thread.lock"};
+  for (const blame::FoundLockBlame& row : findings.lock_blame) patterns.insert(row.pattern);
+  return patterns;
+}
+
+bool is_its(const blame::Cause& cause, CallPathId path) {
+  return std::find(cause.callpaths.begin(), cause.callpaths.end(), path) != cause.callpaths.end();
+}
+
 /// Whether most of what it costs is waits for locks.
 bool is_of_locks(const blame::Cause& cause, const Findings& findings) {
-  std::set<std::string_view> patterns;
-  for (const blame::FoundLockBlame& row : findings.lock_blame) patterns.insert(row.pattern);
+  const std::set<std::string_view> patterns = lock_patterns(findings);
   double sum_s = 0;
   for (const blame::FoundDelay& row : findings.delays) {
-    const bool is_its = std::find(cause.callpaths.begin(), cause.callpaths.end(), row.callpath) !=
-                        cause.callpaths.end();
-    if (is_its && patterns.contains(row.pattern)) sum_s += row.short_s + row.long_s;
+    const bool counts = is_its(cause, row.callpath) && patterns.contains(row.pattern);
+    if (counts) sum_s += row.short_s + row.long_s;
   }
   return sum_s > 0 && sum_s >= kMostOfIt * cause.cost_s;
 }
@@ -45,9 +55,11 @@ CallPathId function_around(CallPathId path, const Findings& findings) {
   return path;
 }
 
-bool lies_below(CallPathId path, CallPathId ancestor, const Findings& findings) {
+/// Whether a path leads through that function, from wherever it is called.
+bool leads_through(CallPathId path, CallPathId function, const Findings& findings) {
+  const blame::FunctionId wanted = blame::function_of(findings.callpaths[function.index()]);
   for (; path.valid(); path = findings.callpaths[path.index()].parent) {
-    if (path == ancestor) return true;
+    if (blame::function_of(findings.callpaths[path.index()]) == wanted) return true;
   }
   return false;
 }
@@ -56,14 +68,23 @@ bool lies_below(CallPathId path, CallPathId ancestor, const Findings& findings) 
 /// come first.
 CallPathId taker_of(const blame::Cause& cause, const Findings& findings) {
   std::map<CallPathId, double> callers, others;
+  const auto add = [&](CallPathId taken, double time_s) {
+    const CallPathId taker = function_around(taken, findings);
+    if (!taker.valid()) return;
+    (leads_through(cause.costliest, taker, findings) ? callers : others)[taker] += time_s;
+  };
   for (const blame::FoundLockBlame& row : findings.lock_blame) {
     const bool holds =
         std::any_of(cause.shares.begin(), cause.shares.end(),
                     [&](const blame::Share& share) { return share.location == row.holder; });
-    const CallPathId taker =
-        holds && row.acquired.valid() ? function_around(row.acquired, findings) : CallPathId();
-    if (!taker.valid()) continue;
-    (lies_below(cause.costliest, taker, findings) ? callers : others)[taker] += row.time_s;
+    if (holds) add(row.acquired, row.time_s);
+  }
+  // Of others, where those who wait want to take the same lock.
+  const bool is_known = !callers.empty() || !others.empty();
+  const std::set<std::string_view> patterns = lock_patterns(findings);
+  for (const blame::FoundVictim& row : findings.victims) {
+    const bool counts = is_its(cause, row.delay_callpath) && patterns.contains(row.pattern);
+    if (!is_known && counts) add(row.wait_callpath, row.time_s);
   }
   const std::map<CallPathId, double>& sums = callers.empty() ? others : callers;
   const auto most = std::max_element(

@@ -127,6 +127,12 @@ TEST(Verdict, NamesWhoTakesTheLock) {
   d.findings().lock_blame = {{"thread.lock", LocationId(1), lock, CallPathId(), lock, 9, 40}};
   EXPECT_EQ(d.judge().text,
             "20 % of the time is waiting for hash, under the lock that insert takes, on rank 1.");
+  d.findings().lock_blame.clear();  // as of mutexes: where others want to take it
+  d.victim("main/work/insert/hash", 1, "main/work/insert/pthread_mutex_lock", 0, 40);
+  d.findings().victims.back().pattern = "thread.lock";
+  EXPECT_NE(d.judge().text.find("hash, under the lock that insert takes, on rank 1"),
+            std::string::npos)
+      << d.judge().text;
   d.findings().callpaths[d.path("main/work/insert/hash").index()].region = "insert";
   EXPECT_NE(d.judge().text.find("insert, under a lock that it takes, on rank 1"), std::string::npos)
       << d.judge().text;
