@@ -140,7 +140,7 @@ class MpiTransport final : public Transport, public Stream {
   /// the cores on which the others would spin in MPI.
   template <class Test>
   static void wait_sparingly(const Test& test) {
-    constexpr int kSpins = 10'000;
+    constexpr int kSpins = 1'000;
     int done = 0;
     for (int i = 0; test(done), done == 0; ++i) {
       if (i > kSpins) std::this_thread::sleep_for(std::chrono::microseconds(100));
