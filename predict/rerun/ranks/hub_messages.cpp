@@ -43,7 +43,6 @@ void HubMessages::flush() {
 
 void HubMessages::flush(size_t rank) {
   if (parcels_[rank].empty()) return;
-  bytes_ += parcels_[rank].size();
   ++on_their_way_;
   replay::stream_of(ranks_).send(rank, std::exchange(parcels_[rank], {}));
 }

@@ -39,7 +39,6 @@ class HubMessages {
     }
     return true;
   }
-  uint64_t bytes_sent() const { return bytes_; }
 
  private:
   enum class Kind : uint8_t { messages, token, end };
@@ -63,7 +62,6 @@ class HubMessages {
   bool stirred_ = false;
   bool has_token_, is_first_round_ = true;
   Token token_;
-  uint64_t bytes_ = 0;
 };
 
 }  // namespace culprit::predict
