@@ -92,6 +92,13 @@ std::string waiting_in_cut(const Findings& findings) {
                      percent(share), of_what(findings, share));
 }
 
+/// The sentence as the rest of another one.
+std::string in_sentence(std::string sentence) {
+  constexpr std::string_view kStartUp = "Start-up";
+  if (sentence.starts_with(kStartUp)) sentence.front() = 's';
+  return sentence;
+}
+
 /// Returns the gain of the run without its costliest cause.
 double gain_of_cause(const std::vector<blame::Cause>& causes, const Findings& findings) {
   if (causes.empty()) return 0;
@@ -127,6 +134,31 @@ void put_first(const std::string& failure, Verdict& verdict) {
   verdict.text = failure + (verdict.text.empty() ? "" : ' ' + verdict.text);
 }
 
+struct Sentence {
+  VerdictKind kind;
+  std::string text;
+};
+
+/// That cores were taken says nothing of the program: the next sentence does, in the same breath.
+/// Where that is of the cause, its gain is left out, which the list of savings has.
+void join_disturbance(const VerdictWords& words, std::vector<Sentence>& sentences) {
+  if (sentences.size() < 2) return;
+  Sentence& first = sentences.front();
+  Sentence& next = sentences[1];
+  const bool is_disturbance =
+      first.kind == VerdictKind::disturbed || first.kind == VerdictKind::oversubscribed;
+  const bool says_nothing =
+      next.kind == VerdictKind::hardly_any_waiting || next.kind == VerdictKind::nothing;
+  if (!is_disturbance || says_nothing) return;
+  if (next.kind == VerdictKind::cause && next.text == words.waiting()) {
+    first.text = words.disturbed_cause();
+    return;
+  }
+  first.text.pop_back();
+  first.text += "; still, " + in_sentence(std::move(next.text));
+  sentences.erase(sentences.begin() + 1);
+}
+
 class Judge {
  public:
   Judge(const Findings& findings, const PageNames& names)
@@ -144,6 +176,7 @@ class Judge {
     unanswered_ = own_unanswered_waiting(findings_);
     look_at_waiting();
     collect();
+    join_disturbance(words_, sentences_);
     if (!sentences_.empty()) {
       verdict_.kind = sentences_.front().kind;
       verdict_.text = std::move(sentences_.front().text);
@@ -180,11 +213,6 @@ class Judge {
   }
 
  private:
-  struct Sentence {
-    VerdictKind kind;
-    std::string text;
-  };
-
   void say(VerdictKind kind, std::string text) {
     if (!text.empty()) sentences_.push_back({kind, std::move(text)});
   }

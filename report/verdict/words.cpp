@@ -46,15 +46,17 @@ std::string VerdictWords::of_waiting(Amount<OwnWaiting> part) const {
 std::string VerdictWords::disturbed() const {
   const std::string who = verdict_.cores.disturbed() ? taker_words(verdict_.cores)
                                                      : core_words(verdict_.cores, findings_);
-  if (verdict_.waiting == VerdictKind::spread || verdict_.waiting == VerdictKind::unknown) {
-    return fmt::format("Disturbed: {}; still, {} of the time is waiting.", who,
-                       rounded(verdict_.waiting_share));
-  }
-  if (verdict_.waiting != VerdictKind::cause) return fmt::format("Disturbed: {}.", who);
+  return fmt::format("Disturbed: {}.", who);
+}
+
+std::string VerdictWords::disturbed_cause() const {
+  std::string text = disturbed();
+  text.pop_back();
   const blame::Cause& cause = verdict_.causes.front();
-  return fmt::format("Disturbed: {}; still, {} of the time is waiting for {} {}.", who,
-                     share_of(cause), name_of(cause, names_),
-                     on_places(cause.shares, findings_, names_));
+  const blame::FoundDistribution* const over = over_time(findings_, cause);
+  return fmt::format("{}; still, {} of the time is waiting for {} {}{}.", text, share_of(cause),
+                     name_of(cause, names_), on_places(cause.shares, findings_, names_),
+                     over == nullptr ? "" : when_words(*over, time_));
 }
 
 std::string VerdictWords::waiting() const {
@@ -186,7 +188,7 @@ std::vector<std::string> VerdictWords::details() const {
   list.push_back(device_verdict(findings_, names_));
   list.push_back(core_sentence(verdict_.cores, findings_));
   std::erase_if(list, [&](const std::string& sentence) {
-    return sentence.empty() || sentence == verdict_.text;
+    return sentence.empty() || verdict_.text.ends_with(sentence);
   });
   return list;
 }

@@ -28,6 +28,8 @@ class VerdictWords {
   /// "Disturbed: 4 ranks on 2 cores had no core for 49 % of the time; still, 31 % of the time is
   /// waiting for slow on rank 2."
   std::string disturbed() const;
+  /// The same, and the first cause of waiting.
+  std::string disturbed_cause() const;
   /// "31 % of the time is waiting for resolve_contacts on rank 3; balanced over 4 ranks: 0.8 s (19
   /// %) shorter."
   std::string waiting() const;

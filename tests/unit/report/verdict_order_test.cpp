@@ -246,6 +246,39 @@ TEST(Verdict, LetsWhatBringsMostComeFirst) {
   EXPECT_EQ(d.judge().kind, VerdictKind::cause);
 }
 
+// Who waits for progress may wait for the same rank elsewhere, too.
+TEST(Verdict, SaysWhatLessWorkBringsWhereProgressBringsLittle) {
+  Drawing d(2);
+  const CallPathId busy = d.path("main/busy");
+  d.delay("main/busy", 0, 40);
+  d.findings().delays.front().pattern = "mpi.progress";
+  d.findings().waits = {{"mpi.progress", d.path("main/MPI_Ssend"), LocationId(1), 10, 40, 0, 4}};
+  d.findings().progress.gain_s = 1;
+  d.findings().function_gains = {{busy, blame::GainKind::halved, 20, 20}};
+  const std::string text = d.judge().text;
+  EXPECT_NE(text.find("for progress while busy on rank 0 calls no MPI"), text.npos) << text;
+  EXPECT_TRUE(text.ends_with(": 1.00 s (1.0 %) shorter; halved: 20.00 s (20 %) shorter.")) << text;
+  d.findings().progress.gain_s = 19;
+  EXPECT_EQ(d.judge().text.find("halved"), text.npos);
+}
+
+// What a program loses is as true on a busy machine, whatever it is.
+TEST(Verdict, SaysWhatBringsMostAlsoWhereThreadsHadNoCores) {
+  Drawing d(2);
+  d.delay("main/solve", 1, 10);
+  d.findings().run.system_s = 90, d.findings().run.user_s = 10;
+  d.findings().run.page_faults = 100'000'000;
+  d.findings().profile = {{d.path("main/assemble"), LocationId(0), 1, 90, 0, 0}};
+  d.findings().processes = {{0, "n1", 2, 2, 50, 48}, {1, "n1", 2, 2, 50, 48}};
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::oversubscribed);
+  EXPECT_TRUE(v.text.starts_with("Disturbed: 2 ranks on 2 cores ")) << v.text;
+  EXPECT_NE(v.text.find("; still, 90 % of CPU time is the kernel's, "), v.text.npos) << v.text;
+  EXPECT_EQ(v.text.find("solve"), v.text.npos) << v.text;
+  EXPECT_FALSE(adds(v, "page faults"));
+  EXPECT_TRUE(adds(v, "of the time is waiting for solve on rank 1"));
+}
+
 // What it costs may well be a part of what nothing else explains.
 TEST(Verdict, PutsWhatBringsMoreBeforeWhatIsNotExplained) {
   Drawing d(2);
