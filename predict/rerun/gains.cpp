@@ -60,6 +60,8 @@ constexpr std::string_view kSomeLeft =
 constexpr double kLeastCost = 0.005, kLeastExcess = 0.01, kLeastGain = 0.005;
 /// Of the run: what brings less is hardly shorter, and another way is said, if it brings more.
 constexpr double kHardly = 0.01;
+/// ... and what brings less than this part of what halving it would, is not what to do about it.
+constexpr double kLittle = 0.25;
 
 /// What is tried: rows of findings, and the alterations that each makes.
 struct Trials {
@@ -308,7 +310,7 @@ class RowWriter {
   std::optional<Best> best(const Trials::Row& row) const {
     const auto spread = gain(row.spread), halved = gain(row.halved);
     if (!spread || !halved) return std::nullopt;
-    if (*spread < kHardly * wall_s_ && *halved > *spread) {
+    if (*spread < std::max(kHardly * wall_s_, kLittle * *halved) && *halved > *spread) {
       return Best{kind_of(row.halved, all_), *halved, *halved};
     }
     return Best{kind_of(row.spread, all_), *spread, *halved};

@@ -19,8 +19,8 @@ void LocationWork::pass(const Step& step, double nanos) {
     const AlterationSet set = all_->at(step.what);
     for (const Own& own : own_) {
       if ((set >> own.alteration & 1) == 0) continue;
-      const uint32_t stretch = stretches_[static_cast<size_t>(own.over)]->now();
-      own.portion->add(nanos, at_, stretch, (*units_)[step.what]);
+      const BusyStretches& at = *stretches_[static_cast<size_t>(own.over)];
+      own.portion->add(nanos, at_, at, (*units_)[step.what]);
     }
   }
   for (BusyStretches* stretches : stretches_) {

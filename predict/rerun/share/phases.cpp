@@ -38,6 +38,8 @@ void add(const Phase& other, const std::vector<double>& others, Phase& phase,
   phase.earliest = std::min(phase.earliest, other.earliest);
   phase.latest = std::max(phase.latest, other.latest);
   phase.recorded = std::max(phase.recorded, other.recorded);
+  phase.worked_from = std::min(phase.worked_from, other.worked_from);
+  phase.worked_to = std::max(phase.worked_to, other.worked_to);
   phase.work += other.work;
   phase.exclusive += other.exclusive;
   phase.most_work = std::max(phase.most_work, other.most_work);

@@ -21,8 +21,9 @@ struct Phase {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
   double begin = kNone;  ///< of the first member
   double ready = 0;      ///< when each would be done without the work, summed up
-  double earliest = kNone, latest = -kNone;  ///< of these
-  double recorded = -kNone;                  ///< when the last was done
+  double earliest = kNone, latest = -kNone;        ///< of these
+  double recorded = -kNone;                        ///< when the last was done
+  double worked_from = kNone, worked_to = -kNone;  ///< the visits, as recorded
   double work = 0;
   double exclusive = 0;
   float most_work = 0, unit = 0, construct = 0;

@@ -79,16 +79,24 @@ bool BusyStretches::counts(const Meeting& meeting) const {
 
 /// `next`: the first step behind it.
 void BusyStretches::close(uint32_t meeting, uint32_t place, uint32_t next) {
-  list_.push_back({meeting, first_, place, begin_, busy_});
+  list_.push_back({meeting, first_, place, begin_, busy_, longest_, waits_});
   first_ = next;
   begin_ = time_;
   busy_ = 0;
+  longest_ = {};
+  waits_ = Passage::kNone;
 }
 
 void BusyStretches::pass(const Step& step, double nanos, const Passage& before) {
   if (step.takes_time()) {
-    if (step.kind() != StepKind::idle) busy_ += nanos;
-    time_ += static_cast<double>(step.amount);
+    const Span recorded{time_, time_ + static_cast<double>(step.amount)};
+    if (step.kind() != StepKind::idle) {
+      busy_ += nanos;
+    } else if (recorded.length() > longest_.length()) {
+      longest_ = recorded;
+      waits_ = before.timed;
+    }
+    time_ = recorded.end;
     while (!of_process_.empty() && static_cast<double>(of_process_.front().time.nanos()) <= time_) {
       close(of_process_.front().meeting, before.timed, before.timed + 1);
       of_process_ = of_process_.subspan(1);
@@ -106,6 +114,7 @@ void BusyStretches::pass(const Step& step, double nanos, const Passage& before) 
   } else if (last_hub_ == step.what) {
     begin_ = time_ - busy_;  // what it waited for the others is no part of what follows
     first_ = before.timed;
+    longest_ = {}, waits_ = Passage::kNone;
   } else if (meeting.of == Meeting::Of::fork) {
     begin_ = time_, busy_ = 0;  // called to a team: until then it had nothing to do
     first_ = before.timed;
@@ -118,10 +127,19 @@ void BusyStretches::finish(const Passage& end) {
 }
 
 /// A visit belongs to the stretch in which it begins.
-void Portion::add(double nanos, const Passage& before, uint32_t stretch, Indivisible unit) {
+void Portion::add(double nanos, const Passage& before, const BusyStretches& at, Indivisible unit) {
+  const uint32_t stretch = at.now();
   const bool fresh = before.meetings != meetings_;
   if (fresh && (parts_.empty() || parts_.back().stretch != stretch)) {
-    parts_.push_back({stretch, static_cast<uint32_t>(visits_.size()), 0, 0, 0, 0, false, false});
+    parts_.push_back({.stretch = stretch,
+                      .first = static_cast<uint32_t>(visits_.size()),
+                      .nanos = 0,
+                      .recorded = {at.time(), at.time()},
+                      .unit = 0,
+                      .construct = 0,
+                      .exclusive = 0,
+                      .iterations = false,
+                      .task = false});
   }
   if (fresh) visits_.push_back(0);
   Part& part = parts_.back();
@@ -130,6 +148,7 @@ void Portion::add(double nanos, const Passage& before, uint32_t stretch, Indivis
   timed_ = before.timed + 1;
   visits_.back() += nanos;
   part.nanos += nanos;
+  part.recorded.end = at.time() + nanos;
   if (unit == Indivisible::exclusive) part.exclusive += static_cast<float>(nanos);
   if (unit == Indivisible::visit) part.unit = std::max(part.unit, static_cast<float>(piece_));
   if (unit == Indivisible::construct) part.construct += static_cast<float>(nanos);
@@ -153,14 +172,24 @@ struct Level {
   bool by_unit = false;
 };
 
+/// Who has none of the work and waits while others do it, has that wait for its part: behind it, it
+/// would wait as long as before.
+uint32_t place_for(const BusyStretch& stretch, const Span& worked) {
+  const double both =
+      std::min(stretch.longest.end, worked.end) - std::max(stretch.longest.begin, worked.begin);
+  const bool waits_for_it = stretch.waits != Passage::kNone && both >= stretch.longest.length() / 2;
+  return waits_for_it ? stretch.waits : stretch.place;
+}
+
 /// Who has none of the work gets its part in as many pieces as those have visits who do: they may
 /// wait for each other between any two.
-void give_in_pieces(const BusyStretch& stretch, double nanos, uint32_t visits, Share& share) {
+void give_in_pieces(const BusyStretch& stretch, const Span& worked, double nanos, uint32_t visits,
+                    Share& share) {
   if (stretch.place == Passage::kNone) return;
   const uint32_t first = std::min(stretch.first, stretch.place);
   const uint64_t steps = uint64_t{stretch.place} - first + 1;
   const uint64_t pieces = std::clamp<uint64_t>(visits, 1, steps);
-  if (pieces == 1) return share.given.push_back({stretch.place, nanos});
+  if (pieces == 1) return share.given.push_back({place_for(stretch, worked), nanos});
   // What follows a wait is for the next piece: the last is not to lie behind all waits.
   for (uint64_t i = 0; i < pieces; ++i) {
     const auto place = static_cast<uint32_t>(first + i * steps / pieces);
@@ -248,6 +277,8 @@ class Spreader {
   void add_work(const Portion& portion, size_t number, Phase& phase) {
     const Portion::Part& part = portion.parts()[number];
     const std::span<const double> visits = portion.visits(number);
+    phase.worked_from = std::min(phase.worked_from, part.recorded.begin);
+    phase.worked_to = std::max(phase.worked_to, part.recorded.end);
     phase.unit = std::max(phase.unit, part.unit);
     phase.construct = std::max(phase.construct, part.construct);
     phase.exclusive += double{part.exclusive};
@@ -334,7 +365,9 @@ class Spreader {
     const double since = alone(place) ? 0 : stretch.begin - phase.begin;
     const double gets = std::max(0.0, level.time - since - busy) * level.part;
     share.factors.insert(share.factors.end(), visits.size(), had > 0 ? gets / had : 1);
-    if (had == 0 && gets > 0) give_in_pieces(stretch, gets, phase.most_visits, share);
+    if (had == 0 && gets > 0) {
+      give_in_pieces(stretch, {phase.worked_from, phase.worked_to}, gets, phase.most_visits, share);
+    }
   }
 
   void give_means(const BusyStretch& stretch, std::span<const double> visits, const Phase& phase,

@@ -56,6 +56,12 @@ struct Passage {
   }
 };
 
+/// Nanoseconds, as recorded.
+struct Span {
+  double begin = 0, end = 0;
+  double length() const { return end - begin; }
+};
+
 /// What one location does between two operations. Times are nanoseconds.
 struct BusyStretch {
   uint32_t meeting;  ///< that ends it: among Dependences::meetings; kEnd: the run's end
@@ -63,6 +69,8 @@ struct BusyStretch {
   uint32_t place;    ///< the last that takes longer if it gets work, but has none; Passage::kNone
   double begin;      ///< when it could begin
   double busy;       ///< without waiting
+  Span longest;      ///< of the times in which it waits
+  uint32_t waits;    ///< the step that is the longest
   static constexpr uint32_t kEnd = UINT32_MAX;
 };
 
@@ -78,6 +86,7 @@ class BusyStretches {
   void finish(const Passage& end);
   /// The number of the stretch at hand.
   uint32_t now() const { return static_cast<uint32_t>(list_.size()); }
+  double time() const { return time_; }
   const Column<BusyStretch>& list() const { return list_; }
 
  private:
@@ -92,20 +101,23 @@ class BusyStretches {
   Column<BusyStretch> list_;
   uint32_t first_ = 0;  ///< of the stretch at hand
   double begin_, busy_ = 0;
+  Span longest_;  ///< wait in it
+  uint32_t waits_ = Passage::kNone;
   uint32_t last_hub_ = UINT32_MAX;  ///< that ended a stretch
 };
 
 /// What one location does of some work: how long each visit takes.
 class Portion {
  public:
-  /// Steps of the work, in order.
-  void add(double nanos, const Passage& before, uint32_t stretch, Indivisible unit);
+  /// Steps of the work, in order. `at`: when it was recorded.
+  void add(double nanos, const Passage& before, const BusyStretches& at, Indivisible unit);
 
   /// What belongs to one stretch.
   struct Part {
     uint32_t stretch;
     uint32_t first;         ///< of its visits
     double nanos;           ///< of all of them
+    Span recorded;          ///< from the first to the last
     float unit;             ///< the longest piece that cannot be divided
     float construct;        ///< what one thread does beside its other work
     float exclusive;        ///< what nobody else can do at the same time

@@ -330,6 +330,64 @@ events
   EXPECT_NEAR(gain(found, found.gains, "main/work").halved_s, 3, 1e-6);
 }
 
+TEST(Gains, WhoWaitsForTheWorkWouldShareItBeforeThat) {
+  const Findings found = projected(R"(
+unit 1s
+regions
+  m main
+  w main/work
+  R main/MPI_Recv
+  S main/MPI_Send
+  A main/MPI_Barrier
+lanes
+  0.0 |mRRRRRRRRRAm
+  1.0 |mwwwwwwwwSAm
+events
+  send 1.0@9 -> 0.0@1
+  barrier 0.0@10 1.0@10
+)");
+  expect_gain(found, "main/work", GainKind::balanced, 4);
+}
+
+// Rank 0's work begins when it has sent what rank 1 waits for.
+TEST(Gains, WhoWaitsForSomethingElseSharesTheWorkAfterIt) {
+  const Findings found = projected(R"(
+unit 1s
+regions
+  m main
+  p main/prepare
+  w main/work
+  R main/MPI_Recv
+  S main/MPI_Send
+  A main/MPI_Barrier
+lanes
+  0.0 |mpSwwwwwwwwAm
+  1.0 |mRRAAAAAAAAAm
+events
+  send 0.0@2 -> 1.0@1
+  barrier 0.0@11 1.0@3
+)");
+  // Rank 0 has 3 besides, rank 1 has 2: 6.5 each. Rank 1 has its 4.5 behind the receive, at 7.5.
+  expect_gain(found, "main/work", GainKind::balanced, 3.5);
+}
+
+TEST(Gains, HalvingIsSaidWhereOtherChangesBringLittleOfIt) {
+  const Findings found = projected(R"(
+unit 1s
+regions
+  m main
+  b main/!$omp parallel/begin
+  s main/!$omp parallel/!$omp single/work
+  B main/!$omp parallel/!$omp implicit barrier
+lanes
+  0.0 |mbssssssssssssssssssssBm
+  0.1 |.bBBBBBBBBBBBBBBBBBBBBB.
+events
+  fork 0.0@1-23: 0.0 0.1
+)");
+  expect_gain(found, "main/!$omp parallel/!$omp single/work", GainKind::halved, 10);
+}
+
 TEST(Gains, WhatCostsNextToNothingIsNotTried) {
   const std::string work(998, 'c');
   const std::string picture =
