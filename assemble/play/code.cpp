@@ -23,32 +23,19 @@ constexpr std::array<std::string_view, 9> kOutlined = {
     "__par_region",  "__par_loop",      "__par_task", "__nv_"};
 
 /// Modules of Python's own library mean less to a reader than their callers, too.
-bool is_of_python(std::string_view path) {
-  return path.find("/lib-dynload/") != path.npos;
-}
-
-LibraryUse use_of(std::string_view path, std::string_view file, std::string_view python,
+LibraryUse use_of(std::string_view file, const PythonModule& python, bool is_source,
                   const NotThePrograms& others) {
   if (file.starts_with("libculprit")) return {CodeKind::collector, Shown::never};
-  if (is_of_python(path)) return {CodeKind::system, Shown::never};
-  return others.library(file, python);
+  if (python.standard) return {CodeKind::system, is_source ? Shown::always : Shown::never};
+  return others.library(file, python.name);
 }
 
-/// ".../dist-packages/numpy/core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so" ->
-/// "numpy.core._multiarray_umath"; empty if this is no module of Python's.
-std::string python_module(std::string_view path) {
-  const size_t name = path.rfind('/') + 1;
-  size_t end = path.find(".cpython-", name);
-  if (end == path.npos) end = path.find(".abi3.", name);
-  if (end == path.npos) return "";
-  size_t begin = name;
-  for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
-    const size_t found = path.rfind(packages);
-    if (found != path.npos) begin = found + packages.size();
-  }
-  std::string dotted(path.substr(begin, end - begin));
-  std::replace(dotted.begin(), dotted.end(), '/', '.');
-  return dotted;
+/// What imports modules lies within the interpreter, and stands between one module and the next.
+/// Others generate functions that do nothing but call the program's or numpy's.
+bool stands_between(std::string_view file) {
+  constexpr std::string_view kGenerated[] = {"<frozen ", "<__array_function__", "<decorator-gen-"};
+  return std::any_of(std::begin(kGenerated), std::end(kGenerated),
+                     [file](std::string_view beginning) { return file.starts_with(beginning); });
 }
 
 /// Code that Python executes before a thread's first line.
@@ -138,7 +125,7 @@ void ProcessCode::learn(const Survey& survey, const Symbols& symbols, const NotT
                         Regions& regions) {
   for (const uint64_t address : survey.addresses) {
     if (address >= trace::kRawPythonFrame) {
-      learn_python(address, survey, regions);
+      learn_python(address, survey, others, regions);
     } else {
       learn_address(address, symbols, others, regions);
     }
@@ -155,7 +142,8 @@ Code* ProcessCode::learn_code(uint64_t address, const Symbol& symbol) {
   return &code;
 }
 
-void ProcessCode::learn_python(uint64_t address, const Survey& survey, Regions& regions) {
+void ProcessCode::learn_python(uint64_t address, const Survey& survey, const NotThePrograms& others,
+                               Regions& regions) {
   const auto number =
       static_cast<uint32_t>((address - trace::kRawPythonFrame) >> trace::kRawPythonNumberShift);
   const auto described = survey.python.find(number);
@@ -177,8 +165,12 @@ void ProcessCode::learn_python(uint64_t address, const Survey& survey, Regions& 
   code->site = std::hash<std::string>{}(source.file + ':' + source.function) ^
                ((uint64_t{source.line} << 32 | offset) + 1) * 0x9e3779b97f4a7c15u;
   CodeFrame frame;
-  // What imports modules lies within the interpreter, and stands between one module and the next.
-  if (source.file.starts_with("<frozen ")) frame.kind = CodeKind::system;
+  const PythonModule& module = described->second.module;
+  const LibraryUse use = use_of("", module, true, others);
+  frame.kind = use.kind;
+  frame.shown = use.shown;
+  code->library = module.name;
+  if (stands_between(source.file)) frame.kind = CodeKind::system;
   frame.python_entry = is_python_entry(source);
   frame.python_threads = is_of_python_threads(source);
   if (frame.kind == CodeKind::user) frame.region = regions.function(source);
@@ -193,8 +185,9 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
   Code* const learned = learn_code(address, *symbol);
   if (learned == nullptr) return;
   Code& code = *learned;
-  const std::string extension = python_module(place->module);
-  const LibraryUse use = use_of(place->module, symbol->module, extension, others);
+  const PythonModule python = python_module(place->module);
+  const std::string& extension = python.name;
+  const LibraryUse use = use_of(symbol->module, python, false, others);
   const CodeKind module = use.kind;
   code.library = extension.empty() ? library_name(symbol->module) : extension;
   for (SourceFrame source : symbol->frames) {

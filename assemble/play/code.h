@@ -75,7 +75,8 @@ class ProcessCode {
  private:
   void learn_address(uint64_t address, const Symbols& symbols, const NotThePrograms& others,
                      Regions& regions);
-  void learn_python(uint64_t address, const Survey& survey, Regions& regions);
+  void learn_python(uint64_t address, const Survey& survey, const NotThePrograms& others,
+                    Regions& regions);
   Code* learn_code(uint64_t address, const Symbol& symbol);
 
   AddressMap map_;

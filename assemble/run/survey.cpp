@@ -165,7 +165,9 @@ class Surveyor {
     const auto bytes = record.rest_of<raw::python_code>();
     PythonCode& known = result_.survey.python[code.number];
     known.name = text_in(bytes, code.name);
-    known.file = base_name(text_in(bytes, code.file, code.name));
+    const std::string file(text_in(bytes, code.file, code.name));
+    known.file = base_name(file);
+    known.module = python_module(file);
     known.line = code.line;
   }
 

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "assemble/names/others/python_module.h"
 #include "assemble/raw/reader.h"
 #include "assemble/run/sampled_stacks.h"
 #include "trace/definitions.h"
@@ -91,6 +92,7 @@ struct ClockMeeting {
 struct PythonCode {
   std::string name;
   std::string file;  ///< base name
+  PythonModule module;
   uint32_t line = 0;
 };
 

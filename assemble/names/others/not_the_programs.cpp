@@ -85,8 +85,9 @@ LibraryUse NotThePrograms::library(std::string_view file, std::string_view pytho
     return !name.empty() && fits_one_of(libraries_, name);
   };
   if (is_listed(file) || is_listed(python)) return {CodeKind::system, Shown::always};
+  const std::string module = fmt::format("{}.", python);  // what is in a package begins like this
   for (const Library& each : kLibraries) {
-    if (file.starts_with(each.beginning) || python.starts_with(each.beginning)) return each.use;
+    if (file.starts_with(each.beginning) || module.starts_with(each.beginning)) return each.use;
   }
   return {};
 }

@@ -57,20 +57,37 @@ def pool(place):
 
 
 def workers(place):
-    """A thread begins in Python's entry, not in what that calls before the thread's first line."""
+    """A thread begins in the program's own function, not in what Python executes before it."""
     folder = place.experiment()
     succeed([place.culprit, "run", "-o", folder, "--", sys.executable, HERE / "workers.py"])
     report = Report(place, folder)
     report.check_identities()
-    cooked = {d["callpath"] for d in report.data["delays"] if "/cook" in d["callpath"]}
+    cooked = {d["callpath"] for d in report.data["delays"] if "cook" in d["callpath"].split("/")}
     check(cooked, f"nobody waits for the cook\n{report.summary()}")
-    wrong = [path for path in cooked if ".set/" in path or not path.split("/cook")[0].endswith("run")]
+    wrong = [path for path in cooked if not path.startswith("cook")]
     check(not wrong, f"called by what does not call it: {wrong}")
+
+
+def tool(place):
+    """Functions of Python's own library work for the program's: these are named."""
+    folder = place.experiment()
+    succeed([place.culprit, "run", "-o", folder, "--", sys.executable, HERE / "tool.py"])
+    report = Report(place, folder)
+    report.check_identities()
+    report.check_nothing_lost()
+    costs = {}
+    for delay in report.data["delays"]:
+        functions = delay["callpath"].split("/")
+        costs["call_tool" in functions] = costs.get("call_tool" in functions, 0.0) + delay["short_s"] + delay["long_s"]
+        others = [f for f in functions if f.startswith(("Popen", "Queue", "Thread.", "Condition"))]
+        check(not others, f"{delay['callpath']} has functions of Python's own")
+    check(costs.get(True, 0) > 5 * costs.get(False, 0), f"call_tool() causes {costs}\n{report.summary()}")
 
 
 TESTS = {
     "pool": pool,
     "workers": workers,
+    "tool": tool,
     "mpi4py": lambda place: names(place, "mpi4py"),
     "handle": lambda place: names(place, "handle"),
 }

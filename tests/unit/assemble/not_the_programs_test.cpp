@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "assemble/names/others/python_module.h"
+
 namespace culprit::assemble::test {
 namespace {
 
@@ -27,6 +29,26 @@ TEST(NotTheProgramsOwn, TablesKnowLibrariesByTheBeginningOfTheirNames) {
   EXPECT_EQ(others.library("libopenblasp-r0.3.21.so", "").shown, Shown::always);
   EXPECT_EQ(others.library("_umath.cpython-311.so", "numpy.core._umath").shown, Shown::always);
   EXPECT_EQ(others.library("_umath.cpython-311.so", "flow.solver").kind, CodeKind::user);
+  EXPECT_EQ(others.library("", "numpy").shown, Shown::always);
+  EXPECT_EQ(others.library("", "numpylike").kind, CodeKind::user);
+}
+
+TEST(NotTheProgramsOwn, ModulesOfPythonAreKnownByTheirPaths) {
+  const auto expect = [](const char* path, const char* name, bool standard) {
+    EXPECT_EQ(python_module(path).name, name) << path;
+    EXPECT_EQ(python_module(path).standard, standard) << path;
+  };
+  expect("/usr/lib/python3/dist-packages/numpy/core/_umath.cpython-311-x86_64-linux-gnu.so",
+         "numpy.core._umath", false);
+  expect("/usr/lib/python3/dist-packages/numpy/__init__.py", "numpy", false);
+  expect("/usr/lib/python3.11/subprocess.py", "subprocess", true);
+  expect("/opt/conda/lib/python3.12/multiprocessing/pool.py", "multiprocessing.pool", true);
+  expect("/usr/lib/python3.11/lib-dynload/_ssl.cpython-311-x86_64-linux-gnu.so", "lib-dynload._ssl",
+         true);
+  expect("/opt/venv/lib/python3.12/site-packages/flow/solver.py", "flow.solver", false);
+  expect("/srv/runs/model.py", "model", false);
+  expect("/usr/lib/libsolver.so.3", "", false);
+  expect("<string>", "", false);
 }
 
 TEST(NotTheProgramsOwn, FrameworksAreWrappers) {
