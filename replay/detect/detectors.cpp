@@ -17,6 +17,7 @@
 #include "replay/detect/find_probed.h"
 #include "replay/detect/long_calls.h"
 #include "replay/detect/near_ties.h"
+#include "replay/read/test_naps.h"
 
 namespace culprit::replay {
 
@@ -267,6 +268,7 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
     choose_waits(found.waits, found.ties);
     separate(found.pollings);
     add_pollings(id, found.pollings, found.waits);
+    take_naps_for_tests(found.waits, id, run);
     measure_waits(run, id, found.waits);
     choose_ties(found.waits, found.ties);
     measure_waits(run, id, found.ties);

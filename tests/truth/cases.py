@@ -85,6 +85,7 @@ CASES = [
     case("point", 2, "mprobe", LATE),
     # Polling.
     case("point", 2, "iprobe", LATE, path="late", polls=True),
+    case("point", 2, "iprobe_asleep", LATE, path="late", polls=True, modes="FPWM"),
     case("point", 2, "in_turn", LATE, path="late", polls=True),
     case("point", 2, "test", LATE, path="late", polls=True),
     case("point", 4, "testall", LATE, path="late", polls=True),

@@ -298,6 +298,23 @@ static void iprobe(void) {
   }
 }
 
+// Who sleeps between tests does nothing else.
+static void iprobe_asleep(void) {
+  ROUNDS {
+    if (rank == 1) {
+      late(truth_ms);
+      MPI_Send(out, 1, MPI_INT, 0, 0, WORLD);
+    } else if (rank == 0) {
+      int found = 0;
+      TIMED(while (!found) {
+        MPI_Iprobe(1, 0, WORLD, &found, IGNORE);
+        if (!found) usleep(200);
+      });
+      MPI_Recv(box, 1, MPI_INT, 1, 0, WORLD, IGNORE);
+    }
+  }
+}
+
 // Two functions ask in turn, each for a message of its own.
 static void in_turn(void) {
   ROUNDS {
@@ -365,6 +382,7 @@ static const struct truth_case cases[] = {
     {"probe", probe},
     {"mprobe", mprobe},
     {"iprobe", iprobe},
+    {"iprobe_asleep", iprobe_asleep},
     {"in_turn", in_turn},
 #if MPI_VERSION >= 4
     {"partitioned", partitioned},
