@@ -13,11 +13,11 @@
 namespace culprit::blame {
 namespace {
 
-/// A caller does no harm if a second in its calls costs less than this part of what one in all
-/// calls does.
-constexpr double kHarmless = 0.1;
+/// A caller does hardly any harm if a second in its calls costs less than this part of what one in
+/// all calls does: chance makes even work late now and then.
+constexpr double kHarmless = 1.0 / 3;
 /// That matters if it is at least this part of the function's time.
-constexpr double kMatters = 0.1;
+constexpr double kMatters = 0.05;
 constexpr size_t kMostLevels = 8;
 
 struct Use {

@@ -58,6 +58,13 @@ TEST(SharedFunctions, AFunctionAnswersForItselfIfEachCallDoesHarm) {
             Texts{"work"});
 }
 
+TEST(SharedFunctions, ACallThatDoesLittleOfTheHarmIsLateByChance) {
+  EXPECT_EQ(causes_of({{"main/resolve/solve/work", 1, 90, 60},
+                       {"main/advance/solve/work", 1, 10, 2},
+                       {"main/advance/solve/work", 0, 10, 0}}),
+            (Texts{"resolve (in work)", "advance (in work)"}));
+}
+
 TEST(SharedFunctions, HarmlessCallsThatHardlyTakeTimeDoNotMatter) {
   EXPECT_EQ(causes_of({{"main/resolve/work", 1, 40, 60}, {"main/advance/work", 0, 2, 0}}),
             Texts{"work"});
