@@ -154,7 +154,8 @@ void add_unexplained(const replay::Run& run, Unexplained kind, LocationId id,
   }
 }
 
-/// The call paths at which threads of the same process computed while one spun.
+/// The call paths at which threads of the same process computed while one spun; if none did, those
+/// of other processes of the node, which may share memory with it.
 class Meanwhile {
  public:
   Meanwhile(const Explained& given, const std::vector<Tile>& tiles)
@@ -163,20 +164,32 @@ class Meanwhile {
   /// Fills in the location and call path that computed for the longest time.
   void find(std::span<const Mystery> spun, FoundUnexplained& row) const {
     const ProcessId process = given_.run.location(row.location).process;
+    const std::string& node = given_.run.definitions->processes[process.index()].node;
+    std::vector<LocationId> beside, on_node;
     for (const LocationId other : given_.run.locations) {
-      const bool beside = other != row.location && !given_.run.is_stream(other) &&
-                          given_.run.location(other).process == process;
-      if (beside) look_at(other, spun, row);
+      if (other == row.location || given_.run.is_stream(other)) continue;
+      const ProcessId others = given_.run.location(other).process;
+      if (others == process) {
+        beside.push_back(other);
+      } else if (given_.run.definitions->processes[others.index()].node == node) {
+        on_node.push_back(other);
+      }
     }
+    for (const LocationId other : beside) look_at(other, spun, kEnough, row);
+    if (row.meanwhile_s >= kHalf * row.time_s) return;
+    const size_t enough = std::max(kFew, kEnough / std::max<size_t>(1, on_node.size()));
+    for (const LocationId other : on_node) look_at(other, spun, enough, row);
   }
 
  private:
   /// At most this many intervals are looked at: a sample of that size represents the others.
-  static constexpr size_t kEnough = 1000;
+  static constexpr size_t kEnough = 1000, kFew = 20;
+  static constexpr double kHalf = 0.5;
 
-  void look_at(LocationId other, std::span<const Mystery> spun, FoundUnexplained& row) const {
+  void look_at(LocationId other, std::span<const Mystery> spun, size_t enough,
+               FoundUnexplained& row) const {
     const auto& waits = given_.graph.waits[other.index()];
-    const size_t step = (spun.size() + kEnough - 1) / kEnough;
+    const size_t step = (spun.size() + enough - 1) / enough;
     std::map<CallPathId, double> sums;
     for (size_t i = 0; i < spun.size(); i += step) {
       for_each_stretch(given_.run, other, waits, spun[i].begin, spun[i].end,

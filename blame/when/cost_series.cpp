@@ -187,6 +187,7 @@ class Courses {
           StepCost& sum = list.back();
           sum.cost_s += cost_s;
           sum.excess_s = std::max(sum.excess_s, excess_s);
+          sum.wait_s = std::max(sum.wait_s, (wait.end - wait.begin).seconds());
           if (run_.is_master(who) || parallel_[rows_[row].callpath.index()]) sum.peers_s += cost_s;
         });
     std::vector<StepCost> all;
@@ -194,11 +195,20 @@ class Courses {
     return all;
   }
 
+  /// A wait that lasts for nearly all of the run ends once, but costs all the time.
+  bool lasts_all_the_time(const std::vector<StepCost>& costs, const Timing& timing) const {
+    return std::any_of(costs.begin(), costs.end(), [&](const StepCost& cost) {
+      return cost.step >= timing.begin && cost.step < timing.end &&
+             cost.wait_s >= kNearlyAll * run_.wall().seconds();
+    });
+  }
+
   void describe(const std::vector<StepCost>& costs, const Steps& steps,
                 FoundDistribution& row) const {
     std::vector<double> series(steps.size());
     for (const StepCost& cost : costs) series[cost.step] += cost.cost_s;
-    const Timing timing = find_timing(series);
+    Timing timing = find_timing(series);
+    if (timing.course == Course::once && lasts_all_the_time(costs, timing)) timing = {};
     row.course = timing.course;
     row.steps_are = steps.kind();
     row.steps = steps.size();

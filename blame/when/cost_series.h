@@ -27,6 +27,7 @@ struct StepCost {
   double cost_s = 0;
   double peers_s = 0;   ///< the part for waits of those who share the work
   double excess_s = 0;  ///< the largest excess that a wait was for
+  double wait_s = 0;    ///< the longest wait
 };
 
 /// With p(l) a location's part of all cost, and p(l,s) that within step s, this is the mean over

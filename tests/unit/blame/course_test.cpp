@@ -80,5 +80,60 @@ TEST(Course, TellsCallPathsOverTime) {
   EXPECT_NEAR(waiting_s, 3, 1e-9);
 }
 
+// Rank 0 spins until rank 1 has worked: they share memory.
+TEST(Course, TellsWhatOthersOfTheNodeDidWhileAProcessSpun) {
+  const auto trace = trace::TextTrace::parse(R"(
+unit 1s
+regions
+  c main/comp
+  w main/work
+  s main/await/(spinning)
+  B main/MPI_Barrier
+lanes
+  0.0 |cssssssssBc
+  1.0 |wwwwwwwwwBc
+events
+  barrier 0.0@9 1.0@9
+)");
+  ASSERT_TRUE(trace.ok());
+  const auto found = analyze(*trace.value(), {.threads = 1}, {});
+  ASSERT_TRUE(found.ok());
+  ASSERT_EQ(found->unexplained.size(), 1u);
+  const FoundUnexplained& row = found->unexplained.front();
+  EXPECT_EQ(row.kind, Unexplained::spinning);
+  ASSERT_TRUE(row.meanwhile.valid());
+  EXPECT_EQ(found->callpaths[row.meanwhile.index()].region, "work");
+  EXPECT_EQ(row.meanwhile_at, LocationId(1));
+  EXPECT_DOUBLE_EQ(row.meanwhile_s, 8);
+}
+
+// A pool's thread is called twice; in between it waits for the master all the time.
+TEST(Course, AWaitForMostOfTheRunIsNotOnce) {
+  const auto trace = trace::TextTrace::parse(R"(
+unit 1s
+regions
+  c main/comp
+  m main
+  w main/!$omp parallel/work
+  B main/!$omp parallel/!$omp implicit barrier
+lanes
+  0.0 |mwBcccccccccccccccccccccccccccccccccccccwBm
+  0.1 |.wB.....................................wB.
+events
+  fork 0.0@1-3: 0.0 0.1
+  fork 0.0@40-42: 0.0 0.1
+)");
+  ASSERT_TRUE(trace.ok());
+  const auto found = analyze(*trace.value(), {.threads = 1}, {});
+  ASSERT_TRUE(found.ok());
+  size_t rows = 0;
+  for (const FoundDistribution& row : found->distributions) {
+    if (found->callpaths[row.callpath.index()].region != "comp") continue;
+    EXPECT_EQ(row.course, Course::steady);
+    ++rows;
+  }
+  EXPECT_EQ(rows, 1u);
+}
+
 }  // namespace
 }  // namespace culprit::blame
