@@ -14,6 +14,21 @@
 namespace culprit::assemble {
 namespace {
 
+constexpr const char* kAnonymous = "(anonymous namespace)";
+
+/// A lambda's file and line say more.
+std::string without_anonymous(std::string name) {
+  const std::string scope = std::string(kAnonymous) + "::";
+  for (size_t at = name.find(scope); at != name.npos; at = name.find(scope, at)) {
+    name.erase(at, scope.size());
+  }
+  return name;
+}
+
+bool is_class(int tag) {
+  return tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
+}
+
 void find_line(Dwarf_Die* unit, uint64_t code, Symbol& symbol) {
   Dwarf_Line* line = dwarf_getsrc_die(unit, code);
   int number = 0;
@@ -158,11 +173,28 @@ void DebugInfo::index_functions(Dwarf_Die& parent, const std::string& scope, Uni
       }
     } else if (tag == DW_TAG_namespace) {
       const char* name = dwarf_diename(&child);
-      index_functions(child,
-                      scope + (name != nullptr ? name : "(anonymous namespace)") + "::", unit,
-                      depth + 1);
+      index_functions(child, scope + (name != nullptr ? name : kAnonymous) + "::", unit, depth + 1);
     } else if (tag == DW_TAG_module) {
       index_functions(child, scope, unit, depth + 1);
+    } else if (is_class(tag) && scope.find(kAnonymous) != scope.npos) {
+      index_members(child, scope, unit, depth + 1);
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+/// Members of classes in anonymous namespaces have no linkage name to say whose they are.
+void DebugInfo::index_members(Dwarf_Die& parent, const std::string& scope, Unit& unit,
+                              unsigned depth) {
+  const char* const name = dwarf_diename(&parent);
+  Dwarf_Die child;
+  if (name == nullptr || depth > kDeepest || dwarf_child(&parent, &child) != 0) return;
+  const std::string inside = scope + name + "::";
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_subprogram && linkage_name_of(&child) == nullptr) {
+      unit.scopes.emplace(dwarf_dieoffset(&child), inside);
+    } else if (is_class(tag)) {
+      index_members(child, inside, unit, depth + 1);
     }
   } while (dwarf_siblingof(&child, &child) == 0);
 }
@@ -191,7 +223,7 @@ void DebugInfo::index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& func
 SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
   if (const Lambdas::Lambda* lambda = lambdas_.find(*die)) {
     auto around = lambdas_.function_around(*lambda);
-    const std::string name = around ? frame_of(unit, &*around).function : "";
+    const std::string name = around ? without_anonymous(frame_of(unit, &*around).function) : "";
     return {name_of_lambda(*lambda, name), lambda->file, lambda->line};
   }
   SourceFrame frame;

@@ -59,6 +59,8 @@ class DebugInfo {
   static bool find_function(Unit& unit, uint64_t code, Dwarf_Die& found);
   static void index_functions(Dwarf_Die& parent, const std::string& scope, Unit& unit,
                               unsigned depth);
+  static void index_members(Dwarf_Die& parent, const std::string& scope, Unit& unit,
+                            unsigned depth);
   static void index_nested(Dwarf_Die& parent, std::vector<FunctionRange>& functions,
                            unsigned depth);
   SourceFrame frame_of(const Unit& unit, Dwarf_Die* die);
