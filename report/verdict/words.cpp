@@ -52,11 +52,7 @@ std::string VerdictWords::disturbed() const {
 std::string VerdictWords::disturbed_cause() const {
   std::string text = disturbed();
   text.pop_back();
-  const blame::Cause& cause = verdict_.causes.front();
-  const blame::FoundDistribution* const over = over_time(findings_, cause);
-  return fmt::format("{}; still, {} of the time is waiting for {} {}{}.", text, share_of(cause),
-                     name_of(cause, names_), on_places(cause.shares, findings_, names_),
-                     over == nullptr ? "" : when_words(*over, time_));
+  return fmt::format("{}; still, {}.", text, of_cause(verdict_.causes.front()));
 }
 
 std::string VerdictWords::waiting() const {
