@@ -172,7 +172,6 @@ void ProcessCode::learn_python(uint64_t address, const Survey& survey, const Not
   code->library = module.name;
   if (stands_between(source.file)) frame.kind = CodeKind::system;
   frame.python_entry = is_python_entry(source);
-  if (frame.python_entry) frame.kind = CodeKind::user;  // where a thread has nothing else yet
   frame.python_threads = is_of_python_threads(source);
   if (frame.kind == CodeKind::user) frame.region = regions.function(source);
   code->frames.push_back(frame);
