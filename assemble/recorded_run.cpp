@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "assemble/look/ends.h"
 #include "assemble/look/note.h"
 #include "assemble/names/debug_files/package.h"
 #include "assemble/play/line_counts.h"
@@ -70,6 +71,10 @@ void take_window(RecordedRun& run, WindowRecords&& window, unsigned threads) {
 void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads,
                      LogsWithout empty = LogsWithout::left_out) {
   run.folders = read_raw(raw, run.facts.losses, threads, empty);
+  for (const RawProcessFolder& each : run.folders) {
+    const bool is_damaged = look::read_end(each.folder).is_damaged;
+    run.facts.losses.add(LossKind::damaged_processes, is_damaged ? 1 : 0);
+  }
   run.processes = arrange_processes(run.folders, run.facts.losses, run.facts.notes);
   run.accounts = survey_threads(run.folders, threads);
   for (const ProcessAccount& account : run.accounts) run.facts.records += account.survey.records;

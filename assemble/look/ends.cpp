@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "assemble/look/proc.h"
+#include "base/fnv.h"
 
 namespace culprit::assemble::look {
 namespace {
@@ -91,6 +92,12 @@ int status_of_gone(const Descriptor& process) {
   return known && (info.mask & kExit) != 0 ? info.exit_code : -1;
 }
 
+/// The last line has a checksum of those before.
+std::string text_of(const End& end) {
+  const std::string text = fmt::format("{}\n{} {}\n", kHead, end.at_ns, end.status);
+  return text + fmt::format("# {:x}\n", fnv1a(text));
+}
+
 /// "node7.4242.1f00": the number is the last but one. 0: another host's, or no such name.
 pid_t number_of(const std::string& folder) {
   std::array<char, HOST_NAME_MAX + 1> host = {};
@@ -104,20 +111,20 @@ pid_t number_of(const std::string& folder) {
 
 }  // namespace
 
-std::optional<End> read_end(const GuardedPath& process_folder) {
-  const auto text = (process_folder / kName).read(kMostBytes);
-  if (!text) return std::nullopt;
+KeptEnd read_end(const GuardedPath& process_folder) {
+  const GuardedPath file = process_folder / kName;
+  const auto text = file.read(kMostBytes);
+  if (!text) return {{}, file.exists()};
   std::istringstream in(*text);
   std::string head;
   End end;
-  if (!(in >> head >> end.at_ns >> end.status) || head != kHead) return std::nullopt;
-  return end;
+  in >> head >> end.at_ns >> end.status;
+  if (!in || *text != text_of(end)) return {{}, true};
+  return {end, false};
 }
 
 bool write_end(const GuardedPath& process_folder, const End& end) {
-  return (process_folder / kName)
-      .replace(fmt::format("{}\n{} {}\n", kHead, end.at_ns, end.status))
-      .ok();
+  return (process_folder / kName).replace(text_of(end)).ok();
 }
 
 EndWatch::EndWatch(const std::filesystem::path& experiment)

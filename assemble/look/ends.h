@@ -25,8 +25,11 @@ struct End {
   int status = -1;     ///< as waitpid has it; < 0: unknown
 };
 
-/// Nothing if it was not seen, or makes no sense.
-std::optional<End> read_end(const GuardedPath& process_folder);
+struct KeptEnd {
+  std::optional<End> end;  ///< nothing if it was not seen, or is not known any more
+  bool is_damaged = false;
+};
+KeptEnd read_end(const GuardedPath& process_folder);
 /// False if it could not be written.
 bool write_end(const GuardedPath& process_folder, const End& end);
 

@@ -37,7 +37,7 @@ std::vector<Death> deaths_of(const EndedRun& run) {
     const auto folder = run.processes.slots[slot].folder;
     if (!folder || !was_cut(run.folders[*folder])) continue;
     const trace::RawProcess& process = run.folders[*folder].process;
-    const Death death{slot, *folder, look::read_end(run.folders[*folder].folder)};
+    const Death death{slot, *folder, look::read_end(run.folders[*folder].folder).end};
     if (process.world_rank < 0 || process.finalized == 0 || death.signal() != 0) {
       deaths.push_back(death);
     }

@@ -21,6 +21,7 @@
 
 #include "collector/process/process_record.h"
 #include "collector/sampling/blocking_call.h"
+#include "collector/sampling/signals/quiet_handlers.h"
 #include "collector/sampling/signals/sample_timers.h"
 #include "collector/sampling/signals/signal_turn.h"
 #include "collector/sampling/started.h"
@@ -121,7 +122,21 @@ bool install_front(int signal, const struct sigaction& program) {
   struct sigaction ours = program;
   ours.sa_sigaction = on_signal;
   ours.sa_flags |= SA_SIGINFO;
+  // The program's stack for handlers may be too small for a sample's frame, too.
+  const int samples = g_signal.load();
+  if (samples != 0 && (program.sa_flags & SA_ONSTACK) != 0) sigaddset(&ours.sa_mask, samples);
   return install(signal, &ours, nullptr) == 0;
+}
+
+/// Samples use another signal from now on.
+void keep_waiting_in_handlers(int samples) {
+  for (int signal = 1; signal <= kLastSignal; ++signal) {
+    struct sigaction action;
+    if (!is_handler_quiet(signal) || install(signal, nullptr, &action) != 0) continue;
+    if (!keeps_samples_waiting(action, samples)) continue;
+    sigaddset(&action.sa_mask, samples);
+    install(signal, &action, nullptr);
+  }
 }
 
 bool take(int signal) {
@@ -133,6 +148,7 @@ bool take(int signal) {
   if (!install_sampling(signal, current)) return false;
   kept.ours.store(true);
   g_signal.store(signal);
+  keep_waiting_in_handlers(signal);
   if (trace::RawProcess* record = process(); record != nullptr) {
     std::atomic_ref<uint64_t>(record->sampling_signal).store(static_cast<uint64_t>(signal));
   }

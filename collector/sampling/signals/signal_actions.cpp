@@ -3,13 +3,16 @@
 
 // Stands in for the calls by which programs set the actions of signals: sigaction, and the
 // library's older functions, none of which calls another one inside the library. Calls for signals
-// that are not ours are passed on unchanged.
+// that are not ours are passed on unchanged, but for handlers on stacks of their own: such a stack
+// may be too small for a second signal's frame, for which the system would kill the program, so
+// samples wait until these handlers return.
 #include "collector/sampling/signals/signal_actions.h"
 
 #include <signal.h>
 
 #include "collector/process/fault_guard.h"
 #include "collector/sampling/blocking_call.h"
+#include "collector/sampling/signals/quiet_handlers.h"
 #include "collector/sampling/signals/sample_signal.h"
 
 namespace culprit::collector::sampling {
@@ -40,11 +43,27 @@ int set_kept_action(int signal, const struct sigaction* action, struct sigaction
                             : set_program_action(signal, action, previous);
 }
 
+/// As set_action() for a signal that is the program's alone.
+int pass_on(int signal, const struct sigaction* action, struct sigaction* previous) {
+  auto* const next = g_sigaction.get();
+  if (next == nullptr) return missing();
+  const int samples = sample_signal();
+  struct sigaction quiet;
+  const bool is_quiet = action != nullptr && keeps_samples_waiting(*action, samples);
+  if (is_quiet) {
+    quiet = *action;
+    sigaddset(&quiet.sa_mask, samples);
+  }
+  if (next(signal, is_quiet ? &quiet : action, previous) != 0) return -1;
+  const bool was_quiet = action != nullptr ? set_quiet(signal, is_quiet) : is_handler_quiet(signal);
+  if (previous != nullptr && samples != 0 && was_quiet) sigdelset(&previous->sa_mask, samples);
+  return 0;
+}
+
 int set_action(int signal, const struct sigaction* action, struct sigaction* previous) {
   if (is_kept(signal)) [[unlikely]]
     return set_kept_action(signal, action, previous);
-  auto* const next = g_sigaction.get();
-  return next != nullptr ? next(signal, action, previous) : missing();
+  return pass_on(signal, action, previous);
 }
 
 /// Signals for which siginterrupt() asked that handlers interrupt calls.

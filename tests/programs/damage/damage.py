@@ -88,15 +88,28 @@ def flip(file, bit):
     overwrite(file, bit // 8, bytes([byte ^ 1 << bit % 8]))
 
 
-def records(file):
+def all_records(file):
     """Where the records of a log's tail begin."""
     data = file.read_bytes()
     at, found = 0, []
-    while at + HEADER <= min(len(data), WINDOW - SEAL) and data[at + 15] != 0:
-        if data[at + 15] not in (1, 2, 3, 4):  # definitions' times say nothing, nor do pads' and seals'
-            found.append(at)
+    while at + HEADER <= len(data) and data[at + 15] != 0:
+        found.append(at)
         at += HEADER + data[at + 14] * 8
     return found
+
+
+def is_open(file):
+    """Whether this is the tail of a log that has no end: a process was killed."""
+    seal = 4
+    data = file.read_bytes()
+    return file.name.endswith(".tail") and seal not in (data[at + 15] for at in all_records(file))
+
+
+def records(file):
+    """Those of them, in the first window, that have a time."""
+    data = file.read_bytes()
+    # Definitions' times say nothing, nor do pads' and seals'.
+    return [at for at in all_records(file) if at + HEADER <= WINDOW - SEAL and data[at + 15] not in (1, 2, 3, 4)]
 
 
 def damages_of_bytes(file, chance):
@@ -108,7 +121,9 @@ def damages_of_bytes(file, chance):
     for size in (8, 4096):
         begin = chance.randrange(used) // 8 * 8
         size = min(size, file.stat().st_size - begin)
-        yield f"{size} bytes from {begin} zero", lambda b=begin, s=size: overwrite(file, b, bytes(s))
+        # Zeros in place of whole records are where a process that was killed had come to.
+        if size < HEADER or not is_open(file):
+            yield f"{size} bytes from {begin} zero", lambda b=begin, s=size: overwrite(file, b, bytes(s))
         garbage = chance.randbytes(size)
         yield (f"{size} bytes from {begin} garbage",
                lambda b=begin, g=garbage: overwrite(file, b, g))
