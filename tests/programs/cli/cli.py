@@ -418,7 +418,7 @@ class CommandLine(Helpers):
         """By its use of MPI, or by the threads that the runtime makes."""
         for name in ("unobserved.mpi", "unobserved.gomp"):
             with self.subTest(name):
-                done = self.culprit("run", "--", self.program(name))
+                done = self.culprit("run", "--full", "--", self.program(name))
                 self.assertEqual(done.returncode, 0, done.err)
                 self.assertIn(f"{name} contains GNU's OpenMP runtime (libgomp.a) instead of loading it",
                               re.sub(r"\s+", " ", done.out))
