@@ -80,17 +80,12 @@ void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads,
   for (const ProcessAccount& account : run.accounts) run.facts.records += account.survey.records;
 }
 
-bool was_cut(const RawProcessFolder& folder) {
-  const trace::RawProcess& process = folder.process;
-  return !folder.logs.empty() && process.ended == 0 && process.stopped_at_limit == 0;
-}
-
 /// Adds the system's data on processes that did not come to their end. The addresses on their
 /// threads' stacks are to be named as well.
 void add_looks(RecordedRun& run, const look::Look& newest) {
   run.looks.resize(run.folders.size());
   for (size_t i = 0; i < run.folders.size(); ++i) {
-    if (!was_cut(run.folders[i])) continue;
+    if (!run.folders[i].was_cut()) continue;
     if (const auto* look = newest.of(run.folders[i].folder.name())) {
       run.looks[i] = *look;
     } else {
@@ -240,7 +235,9 @@ stuck::EndedRun at_end(const RecordedRun& run, unsigned threads) {
 
 /// If any process did not come to its end.
 void look_at_end(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
-  if (std::none_of(run.folders.begin(), run.folders.end(), was_cut)) return;
+  const bool any = std::any_of(run.folders.begin(), run.folders.end(),
+                               [](const RawProcessFolder& each) { return each.was_cut(); });
+  if (!any) return;
   run.end = find_run_end(raw, run.folders, run.accounts, *run.clock);
   stuck::Found found = stuck::find(at_end(run, threads));
   name_early_end(found.death, run.facts.losses);

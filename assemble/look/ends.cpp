@@ -200,7 +200,7 @@ void EndWatch::read_changes() {
   }
 }
 
-/// Of processes that ended well there is nothing to tell.
+/// Processes that ended well are left out.
 void EndWatch::keep() const {
   for (const auto& [folder, one] : watched_) {
     if (!one.end) continue;

@@ -185,6 +185,11 @@ struct RawProcessFolder {
   std::vector<RawLog> device_logs;  ///< logs of no thread: activity of devices
   std::vector<RawLog> watch_logs;   ///< logs of no thread: where threads were seen to sleep
   std::vector<GuardedPath> maps;    ///< the most complete first
+
+  /// It recorded, and has not come to its end: it was killed, or goes on.
+  bool was_cut() const {
+    return !logs.empty() && process.ended == 0 && process.stopped_at_limit == 0;
+  }
 };
 
 /// Logs of which no record is there. Of those of long runs there may be a profile.

@@ -346,13 +346,13 @@ void gather_facts(const std::vector<RawProcessFolder>& folders,
 
 void name_early_end(const std::string& sentence, Losses& losses) {
   if (sentence.empty()) return;
-  Losses told;
+  Losses named;
   for (const auto& [name, loss] : losses.all()) {
     const bool is_early = name == text(LossKind::early_ends).id;
-    told.restore(
+    named.restore(
         name, {loss.count, loss.severity, is_early ? sentence + ' ' + loss.advice : loss.advice});
   }
-  losses = std::move(told);
+  losses = std::move(named);
 }
 
 }  // namespace culprit::assemble

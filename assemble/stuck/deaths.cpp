@@ -17,10 +17,6 @@
 namespace culprit::assemble::stuck {
 namespace {
 
-bool was_cut(const RawProcessFolder& folder) {
-  return !folder.logs.empty() && folder.process.ended == 0 && folder.process.stopped_at_limit == 0;
-}
-
 struct Death {
   size_t process = 0;  ///< its place among them
   size_t folder = 0;
@@ -35,7 +31,7 @@ std::vector<Death> deaths_of(const EndedRun& run) {
   std::vector<Death> deaths;
   for (size_t slot = 0; slot < run.processes.slots.size(); ++slot) {
     const auto folder = run.processes.slots[slot].folder;
-    if (!folder || !was_cut(run.folders[*folder])) continue;
+    if (!folder || !run.folders[*folder].was_cut()) continue;
     const trace::RawProcess& process = run.folders[*folder].process;
     const Death death{slot, *folder, look::read_end(run.folders[*folder].folder).end};
     if (process.world_rank < 0 || process.finalized == 0 || death.signal() != 0) {

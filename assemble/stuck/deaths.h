@@ -13,7 +13,7 @@
 namespace culprit::assemble::stuck {
 
 /// "Rank 1 died first, of signal 9 (SIGKILL) at 30.10 s, in solve (a.c:3)." Empty if all came to
-/// their end, or nobody knows who was first.
+/// their end, or it is not known who was first.
 std::string first_death(const EndedRun& run, const std::vector<ThreadEnd>& ends,
                         const std::vector<ProcessEnd>& processes);
 

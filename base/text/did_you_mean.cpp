@@ -27,7 +27,7 @@ size_t distance(std::string_view a, std::string_view b) {
   return of[a.size()][b.size()];
 }
 
-/// Hostile words are not compared: nobody mistypes something so long.
+/// Hostile words are not compared: no typing error is as long.
 constexpr size_t kLongestWord = 40;
 /// "-n" is as near to "-o" as to any other letter.
 constexpr size_t kLetterOption = 2;

@@ -133,7 +133,7 @@ results were found, but their sums do not agree: a bug in culprit
 results were found, and the run was stuck: a deadlock, or a wait for what never comes
 .TP
 {idle}
-\fBculprit stuck\fR: nobody is known to be stuck, and nobody makes progress; \fBculprit diff\fR: a regression
+\fBculprit stuck\fR: none is known to be stuck, and none makes progress; \fBculprit diff\fR: a regression
 .TP
 {cannot}, {absent}
 the program cannot be executed, or was not found

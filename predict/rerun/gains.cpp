@@ -371,9 +371,9 @@ Alterations share_alterations(const Run& run, std::vector<Alteration> of_first) 
       to[r].put_list(std::span<const LocationId>(members[r]));
     }
   }
-  const std::vector<replay::Parcel> told = replay::exchange(*run.ranks, std::move(to));
+  const std::vector<replay::Parcel> parcels = replay::exchange(*run.ranks, std::move(to));
   std::vector<Alteration> list;
-  for (replay::Unpacker unpacker(told[0]); !unpacker.done();) {
+  for (replay::Unpacker unpacker(parcels[0]); !unpacker.done();) {
     Alteration& one = list.emplace_back();
     one.paths = unpacker.get_list<CallPathId>();
     one.way = unpacker.get<Way>();

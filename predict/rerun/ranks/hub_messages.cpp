@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Ranks pass the token on only when they have nothing to do. Each adds the parcels that it has sent
-// less those that it has received. Where the sum is none, and nobody has received anything since
-// the token was there last, none is on its way; the first rank tells all.
+// less those that it has received. Where the sum is 0, and no rank has received anything since
+// the token was there last, none is on its way, and the first rank says so to all.
 #include "predict/rerun/ranks/hub_messages.h"
 
 #include <utility>

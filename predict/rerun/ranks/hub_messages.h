@@ -19,7 +19,7 @@ namespace culprit::predict {
 
 class HubMessages {
  public:
-  /// A message has a hub and so many times.
+  /// A message has a hub and this number of times.
   HubMessages(replay::Transport& ranks, size_t times);
 
   /// `hub`: the receiver's number of it.

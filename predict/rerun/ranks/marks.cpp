@@ -21,8 +21,8 @@ using replay::CompactReader;
 using replay::CompactWriter;
 using replay::Run;
 
-/// A hub as another rank is told of it.
-struct ToldHub {
+/// A hub as it is sent to another rank.
+struct SentHub {
   uint32_t there = 0;  ///< its number
   uint32_t signals = 0;
   Time time;
@@ -34,7 +34,7 @@ struct ToldHub {
 };
 
 template <class Code>
-void code_hub(Code& code, ToldHub& hub, const ToldHub& before) {
+void code_hub(Code& code, SentHub& hub, const SentHub& before) {
   code(hub.there, before.there);
   code(hub.signals, before.signals);
   code(hub.time, before.time);
@@ -48,13 +48,13 @@ void code_hub(Code& code, ToldHub& hub, const ToldHub& before) {
   code(hub.others, hub.time);
 }
 
-struct ToldHolding {
+struct SentHolding {
   uint32_t there;
   Holding holding;
 };
 
 /// A mark; `target`: a place in the lists of its parcel.
-struct ToldMark {
+struct SentMark {
   LocationId location;
   Time time;
   uint32_t since = 0, target = 0;
@@ -63,7 +63,7 @@ struct ToldMark {
 };
 
 template <class Code>
-void code_mark(Code& code, ToldMark& mark, const ToldMark& before) {
+void code_mark(Code& code, SentMark& mark, const SentMark& before) {
   code(mark.location, before.location);
   code(mark.time, before.time);
   code(mark.since, before.since);
@@ -76,7 +76,7 @@ bool is_of_hub(MarkKind kind) {
   return kind == MarkKind::signal || kind == MarkKind::gate;
 }
 
-/// What one other rank is told.
+/// Packs what one other rank gets.
 class MarkWriter {
  public:
   MarkWriter(const Run& run, Dependences& found, size_t rank)
@@ -84,20 +84,20 @@ class MarkWriter {
 
   void add(const Mark& mark) {
     const bool of_hub = is_of_hub(mark.kind());
-    ToldMark told{mark.location,
+    SentMark sent{mark.location,
                   mark.time,
                   mark.since,
                   of_hub ? place_of_hub(mark.target) : place_of_holding(mark.target),
                   static_cast<uint8_t>(mark.kind()),
                   mark.delivery != Deliveries::kNone};
-    code_mark(marks_, told, mark_before_);
-    mark_before_ = told;
+    code_mark(marks_, sent, mark_before_);
+    mark_before_ = sent;
   }
 
   replay::Packer take() {
     replay::Packer packer;
     packer.put_list(hubs_.bytes());
-    packer.put_list(std::span<const ToldHolding>(holdings_));
+    packer.put_list(std::span<const SentHolding>(holdings_));
     packer.put_list(marks_.bytes());
     return packer;
   }
@@ -109,25 +109,25 @@ class MarkWriter {
     if (place != fresh) return place;
     Hub& hub = found_.hubs[number];
     hub.reach = Hub::Reach::shared;
-    ToldHub told;
-    told.there = number;
-    told.signals = hub.signals;
-    told.time = hub.time;
-    told.of_progress = hub.of_progress;
+    SentHub sent;
+    sent.there = number;
+    sent.signals = hub.signals;
+    sent.time = hub.time;
+    sent.of_progress = hub.of_progress;
     if (hub.meeting != Hub::kNone) {
       const Meeting& meeting = found_.meetings[hub.meeting];
       CULPRIT_CHECK(meeting.of == Meeting::Of::ranks);  // teams belong to one process
-      told.meeting = hub.meeting;
-      told.at_gate = meeting.at_gate;
-      told.comm = meeting.comm;
+      sent.meeting = hub.meeting;
+      sent.at_gate = meeting.at_gate;
+      sent.comm = meeting.comm;
     }
     if (hub.last != Hub::kNone && run_.owner(found_.lasts[hub.last].location) == rank_) {
-      told.has_last = true;
-      told.last = found_.lasts[hub.last].location;
-      told.others = found_.lasts[hub.last].others;
+      sent.has_last = true;
+      sent.last = found_.lasts[hub.last].location;
+      sent.others = found_.lasts[hub.last].others;
     }
-    code_hub(hubs_, told, hub_before_);
-    hub_before_ = told;
+    code_hub(hubs_, sent, hub_before_);
+    hub_before_ = sent;
     return place;
   }
 
@@ -141,61 +141,61 @@ class MarkWriter {
   const size_t rank_;
   FlatMap places_;  ///< of hubs
   CompactWriter hubs_, marks_;
-  ToldHub hub_before_;
-  ToldMark mark_before_;
-  std::vector<ToldHolding> holdings_;
+  SentHub hub_before_;
+  SentMark mark_before_;
+  std::vector<SentHolding> holdings_;
 };
 
-/// What one other rank has told.
+/// Takes what one other rank has sent.
 class MarkTaker {
  public:
   MarkTaker(Dependences& found, uint32_t rank) : found_(found), rank_(rank) {}
 
   void take(const replay::Parcel& parcel) {
     replay::Unpacker unpacker(parcel);
-    ToldHub before;
+    SentHub before;
     for (CompactReader reader(unpacker.get_bytes()); !reader.done();) {
-      ToldHub told;
-      code_hub(reader, told, before);
-      before = told;
-      add_hub(told);
+      SentHub sent;
+      code_hub(reader, sent, before);
+      before = sent;
+      add_hub(sent);
     }
-    unpacker.get_list<ToldHolding>([&](const ToldHolding& told) {
+    unpacker.get_list<SentHolding>([&](const SentHolding& sent) {
       holdings_.push_back(static_cast<uint32_t>(found_.holdings.size()));
-      found_.holdings_elsewhere.push_back({holdings_.back(), rank_, told.there});
-      found_.holdings.push_back(told.holding);
+      found_.holdings_elsewhere.push_back({holdings_.back(), rank_, sent.there});
+      found_.holdings.push_back(sent.holding);
     });
     const uint32_t data = found_.deliveries.add({.near_hops = 1});
-    ToldMark mark_before;
+    SentMark mark_before;
     for (CompactReader reader(unpacker.get_bytes()); !reader.done();) {
-      ToldMark told;
-      code_mark(reader, told, mark_before);
-      mark_before = told;
-      const bool of_hub = is_of_hub(static_cast<MarkKind>(told.kind));
-      found_.marks.push_back({told.time, told.location, told.since,
-                              of_hub ? hubs_[told.target] : holdings_[told.target], told.kind,
-                              told.has_data ? data : Deliveries::kNone});
+      SentMark sent;
+      code_mark(reader, sent, mark_before);
+      mark_before = sent;
+      const bool of_hub = is_of_hub(static_cast<MarkKind>(sent.kind));
+      found_.marks.push_back({sent.time, sent.location, sent.since,
+                              of_hub ? hubs_[sent.target] : holdings_[sent.target], sent.kind,
+                              sent.has_data ? data : Deliveries::kNone});
     }
   }
 
  private:
-  void add_hub(const ToldHub& told) {
+  void add_hub(const SentHub& sent) {
     const HubId id = found_.add_hub();
     hubs_.push_back(static_cast<uint32_t>(id.index()));
-    found_.hubs_elsewhere.push_back({hubs_.back(), rank_, told.there});
+    found_.hubs_elsewhere.push_back({hubs_.back(), rank_, sent.there});
     Hub& hub = found_.hubs[id.index()];
-    hub.signals = told.signals;
-    hub.time = told.time;
-    hub.of_progress = told.of_progress;
+    hub.signals = sent.signals;
+    hub.time = sent.time;
+    hub.of_progress = sent.of_progress;
     hub.reach = Hub::Reach::elsewhere;
-    if (told.has_last) {
+    if (sent.has_last) {
       hub.last = static_cast<uint32_t>(found_.lasts.size());
-      found_.lasts.push_back({told.last, told.others});
+      found_.lasts.push_back({sent.last, sent.others});
     }
-    if (told.meeting == Hub::kNone) return;
+    if (sent.meeting == Hub::kNone) return;
     found_.meetings_elsewhere.push_back(
-        {static_cast<uint32_t>(found_.meetings.size()), rank_, told.meeting});
-    found_.meet(id, {.at_gate = told.at_gate, .comm = told.comm});
+        {static_cast<uint32_t>(found_.meetings.size()), rank_, sent.meeting});
+    found_.meet(id, {.at_gate = sent.at_gate, .comm = sent.comm});
   }
 
   Dependences& found_;
@@ -227,16 +227,16 @@ void route_marks(const Run& run, Dependences& found) {
   std::vector<replay::Packer> to;
   for (MarkWriter& writer : writers) to.push_back(writer.take());
   writers.clear();
-  const std::vector<replay::Parcel> told = replay::exchange(ranks, std::move(to));
-  for (size_t r = 0; r < told.size(); ++r) {
-    if (r != ranks.rank()) MarkTaker(found, static_cast<uint32_t>(r)).take(told[r]);
+  const std::vector<replay::Parcel> parcels = replay::exchange(ranks, std::move(to));
+  for (size_t r = 0; r < parcels.size(); ++r) {
+    if (r != ranks.rank()) MarkTaker(found, static_cast<uint32_t>(r)).take(parcels[r]);
   }
 }
 
 namespace {
 
-/// What a rank with locations at another's hub tells that.
-struct ToldPart {
+/// What a rank with locations at another's hub sends to that rank.
+struct SentPart {
   uint32_t there, here;  ///< the receiver's number of the hub, and the sender's
   bool signals, awaits;
 };
@@ -256,24 +256,24 @@ Audience count_elsewhere(const Run& run, Dependences& found, std::vector<uint32_
   Audience audience;
   if (ranks.alone()) return audience;
   const std::vector<bool> awaited = find_awaited(found);
-  std::vector<Column<ToldPart>> parts(ranks.size());
+  std::vector<Column<SentPart>> parts(ranks.size());
   for (HubElsewhere& hub : found.hubs_elsewhere) {
     hub.awaited = awaited[hub.here];
     parts[hub.rank].push_back({hub.there, hub.here, signals[hub.here] > 0, hub.awaited});
   }
   parts = replay::exchange(ranks, std::move(parts));
   for (size_t r = 0; r < parts.size(); ++r) {
-    for (const ToldPart& part : parts[r]) {
+    for (const SentPart& part : parts[r]) {
       if (part.signals) ++signals[part.there];
       if (part.awaits) audience.push_back({part.there, static_cast<uint32_t>(r), part.here});
     }
   }
   std::stable_sort(audience.begin(), audience.end(),
                    [](const Elsewhere& a, const Elsewhere& b) { return a.here < b.here; });
-  // Whether anybody comes at all: nobody waits for a hub without signals.
+  // Whether any location comes at all: at a hub without signals none waits.
   std::vector<Column<uint8_t>> comes(parts.size());
   for (size_t r = 0; r < parts.size(); ++r) {
-    for (const ToldPart& part : parts[r]) comes[r].push_back(signals[part.there] > 0 ? 1 : 0);
+    for (const SentPart& part : parts[r]) comes[r].push_back(signals[part.there] > 0 ? 1 : 0);
   }
   comes = replay::exchange(ranks, std::move(comes));
   std::vector<size_t> next(comes.size());

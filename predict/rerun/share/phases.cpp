@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A rank tells owners what its members do; owners answer with the sums, in the same order.
+// A rank sends owners what its members do; owners answer with the sums, in the same order.
 #include "predict/rerun/share/phases.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ void add(const Phase& other, const std::vector<double>& others, Phase& phase,
   phase.all_have_visits &= other.all_have_visits;
   phase.iterations |= other.iterations;
   phase.task |= other.task;
-  if (other.visits == 0) return;  // nobody has any
+  if (other.visits == 0) return;  // no member has any
   phase.see_visits(other.visits, sums);
   if (phase.visits == Phase::kDiffer || phase.visits < 2) return;
   for (size_t v = 0; v < phase.visits; ++v) sums[phase.first + v] += others[other.first + v];
@@ -63,11 +63,11 @@ class Join {
       : elsewhere_(elsewhere), meetings_(meetings), phases_(phases), sums_(sums) {}
 
   std::vector<bool> run() {
-    const std::vector<replay::Parcel> told = exchange(elsewhere_.ranks, tell_owners());
-    std::vector<std::vector<size_t>> places(told.size());  // by rank, of what it told
-    for (size_t r = 0; r < told.size(); ++r) places[r] = take(told[r]);
-    std::vector<replay::Packer> answers(told.size());
-    for (size_t r = 0; r < told.size(); ++r) {
+    const std::vector<replay::Parcel> parcels = exchange(elsewhere_.ranks, to_owners());
+    std::vector<std::vector<size_t>> places(parcels.size());  // by rank, of what it sent
+    for (size_t r = 0; r < parcels.size(); ++r) places[r] = take(parcels[r]);
+    std::vector<replay::Packer> answers(parcels.size());
+    for (size_t r = 0; r < parcels.size(); ++r) {
       for (size_t place : places[r]) put(phases_[place], sums_, answers[r]);
     }
     const std::vector<replay::Parcel> all = exchange(elsewhere_.ranks, std::move(answers));
@@ -80,16 +80,16 @@ class Join {
   }
 
  private:
-  std::vector<replay::Packer> tell_owners() {
+  std::vector<replay::Packer> to_owners() {
     std::vector<replay::Packer> to(elsewhere_.ranks.size());
-    const auto tell = [&](size_t rank, size_t place, uint32_t there) {
+    const auto send = [&](size_t rank, size_t place, uint32_t there) {
       if (phases_[place].members == 0) return;
       to[rank].put(there);
       put(phases_[place], sums_, to[rank]);
       asked_.emplace_back(rank, place);
     };
-    for (const Elsewhere& one : elsewhere_.meetings) tell(one.rank, one.here, one.there);
-    if (elsewhere_.ranks.rank() != 0) tell(0, meetings_, kBehindTheLast);
+    for (const Elsewhere& one : elsewhere_.meetings) send(one.rank, one.here, one.there);
+    if (elsewhere_.ranks.rank() != 0) send(0, meetings_, kBehindTheLast);
     return to;
   }
 

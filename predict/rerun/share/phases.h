@@ -35,7 +35,7 @@ struct Phase {
   bool iterations = false, task = false;
 
   static constexpr uint32_t kDiffer = UINT32_MAX;
-  /// Of one member who has any, or of several. The first one's are so many sums.
+  /// One member's number of visits, or that of several. The first makes room for as many sums.
   void see_visits(uint32_t count, std::vector<double>& sums) {
     if (first == UINT32_MAX) {
       first = static_cast<uint32_t>(sums.size());

@@ -24,16 +24,17 @@ bool inside_parallel_region(const Run& run, CallPathId path) {
 }
 
 Population population_of(const Run& run) {
-  struct Told {
+  struct Sharer {
     LocationId id;
     bool in_teams;
   };
-  std::vector<Told> own;
+  std::vector<Sharer> own;
   for (LocationId id : run.locations) own.push_back({id, run.at(id).in_teams});
   Population all;
-  std::vector<Told> told = replay::concatenate(*run.ranks, own);
-  std::sort(told.begin(), told.end(), [](const Told& a, const Told& b) { return a.id < b.id; });
-  for (const Told& one : told) {
+  std::vector<Sharer> gathered = replay::concatenate(*run.ranks, own);
+  std::sort(gathered.begin(), gathered.end(),
+            [](const Sharer& a, const Sharer& b) { return a.id < b.id; });
+  for (const Sharer& one : gathered) {
     all.locations.push_back(one.id);
     all.in_teams.push_back(one.in_teams);
   }

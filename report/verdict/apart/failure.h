@@ -3,7 +3,7 @@
 
 // How a program failed. Nothing is said of the speed of one that died. One whose ranks have all
 // come through MPI_Finalize was measured as a whole, whatever status it returned then: its speed is
-// judged, and the failure is said before. Without MPI nobody knows whether a program that exits
+// judged, and the failure is said before. Without MPI it is not known whether a program that exits
 // with an error had come to its end. What is ended from outside, by a time limit or a person, is no
 // failure: it is judged as far as it came.
 #pragma once
