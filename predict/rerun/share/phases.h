@@ -44,7 +44,8 @@ struct Phase {
     }
     if (visits != count) visits = kDiffer;
   }
-  bool by_visit() const { return visits != kDiffer && visits > 1 && all_have_visits; }
+  /// No thread has visits of its own to tasks: any could execute any of them.
+  bool by_visit() const { return visits != kDiffer && visits > 1 && all_have_visits && !task; }
 };
 
 /// Phases whose members are of several analysis ranks: whoever owns a phase's meeting adds up what

@@ -92,7 +92,7 @@ void BusyStretches::pass(const Step& step, double nanos, const Passage& before) 
     const Span recorded{time_, time_ + static_cast<double>(step.amount)};
     if (step.kind() != StepKind::idle) {
       busy_ += nanos;
-    } else if (recorded.length() > longest_.length()) {
+    } else if (recorded.length() > longest_.length() && arrived_ == kNoHub) {
       longest_ = recorded;
       waits_ = before.timed;
     }
@@ -108,6 +108,7 @@ void BusyStretches::pass(const Step& step, double nanos, const Passage& before) 
   if (hub.meeting == Hub::kNone) return;
   const Meeting& meeting = (*meetings_)[hub.meeting];
   if (!counts(meeting)) return;
+  if (meeting.of == Meeting::Of::team) return pass_barrier(step, before);
   if (step.kind() == StepKind::signal || (meeting.at_gate && last_hub_ != step.what)) {
     close(hub.meeting, before.last(), before.timed);
     last_hub_ = step.what;
@@ -121,7 +122,19 @@ void BusyStretches::pass(const Step& step, double nanos, const Passage& before) 
   }
 }
 
+/// The tasks that a thread executes in a barrier are part of what this barrier waits for.
+void BusyStretches::pass_barrier(const Step& step, const Passage& before) {
+  if (arrived_ != kNoHub && (arrived_ != step.what || step.kind() == StepKind::gate)) {
+    close((*hubs_)[arrived_].meeting, place_, before.timed);
+    arrived_ = kNoHub;
+  }
+  if (step.kind() != StepKind::signal) return;
+  arrived_ = step.what;
+  place_ = before.last();
+}
+
 void BusyStretches::finish(const Passage& end) {
+  if (arrived_ != kNoHub) close((*hubs_)[arrived_].meeting, place_, end.timed);
   close(BusyStretch::kEnd, end.before_signal != Passage::kNone ? end.before_signal : end.last(),
         end.timed);
 }

@@ -92,6 +92,7 @@ class BusyStretches {
  private:
   bool counts(const Meeting& meeting) const;
   void close(uint32_t meeting, uint32_t place, uint32_t next);
+  void pass_barrier(const Step& step, const Passage& before);
 
   const Column<Hub>* hubs_;
   const Column<Meeting>* meetings_;
@@ -103,7 +104,10 @@ class BusyStretches {
   double begin_, busy_ = 0;
   Span longest_;  ///< wait in it
   uint32_t waits_ = Passage::kNone;
-  uint32_t last_hub_ = UINT32_MAX;  ///< that ended a stretch
+  static constexpr uint32_t kNoHub = UINT32_MAX;
+  uint32_t last_hub_ = kNoHub;       ///< that ended a stretch
+  uint32_t arrived_ = kNoHub;        ///< a barrier's, in which it is
+  uint32_t place_ = Passage::kNone;  ///< the last step before that
 };
 
 /// What one location does of some work: how long each visit takes.
