@@ -17,8 +17,11 @@ namespace culprit::replay {
 
 namespace {
 
-/// At most this part of the operations with silences may have ended within them.
+/// At most this part of the operations with silences may have ended within them, ...
 constexpr double kMostFreed = 0.1;
+/// ... unless others were held by silences this many times as long as what followed: which of two
+/// requests came first decides whether a message is taken at once, and the clocks do not tell.
+constexpr double kPlainlyLonger = 20;
 /// With at least this many operations it is clear whether the end follows the return at a constant
 /// distance.
 constexpr size_t kEnough = 5;
@@ -63,6 +66,20 @@ Need is_held(double silence, double after, double slow) {
   const bool beyond_slow =
       silence >= after && silence + after >= static_cast<double>(kBeyondSlow) * slow;
   return much_longer || beyond_slow ? Need::progress : Need::none;
+}
+
+/// Judges those that were held where many others of the class were not.
+Need judge_mixed(const std::vector<HeldUp>& held, Duration tau) {
+  std::vector<double> silence, after;
+  for (const HeldUp& one : held) {
+    silence.push_back(one.silence.seconds());
+    after.push_back(one.after.seconds());
+  }
+  const double middle = median(silence);
+  const bool plainly = middle >= kPlainlyLonger * median(after) &&
+                       middle >= static_cast<double>(kSuspect) * tau.seconds();
+  if (!plainly) return Need::none;
+  return held.size() == 1 ? Need::suspected : Need::progress;
 }
 
 /// Median of the deviations from the median.
@@ -242,8 +259,9 @@ bool silent_at_end(const Assisted& operation, Time since, Duration tau, const Si
 }
 
 Need judge_need(const std::vector<HeldUp>& held, uint64_t freed, Duration tau, Duration slow) {
+  if (held.empty()) return Need::none;
   const auto all = static_cast<double>(held.size() + freed);
-  if (held.empty() || static_cast<double>(freed) > kMostFreed * all) return Need::none;
+  if (static_cast<double>(freed) > kMostFreed * all) return judge_mixed(held, tau);
   if (held.size() == 1) {
     const bool long_one = held[0].silence.nanos() >= kSuspect * tau.nanos() &&
                           held[0].silence.nanos() >= kMuchLonger * held[0].after.nanos();

@@ -5,7 +5,8 @@
 // event says so; the run as a whole does. Operations that are alike are a class: in one that needs
 // progress
 //
-//   1. hardly any operation came to its end while the other process was silent (kMostFreed), and
+//   1. hardly any operation came to its end while the other process was silent (kMostFreed), or
+//      silences of the others were plainly longer than what followed (kPlainlyLonger), and
 //   2. the end follows the return of that process, not the begin: where silences vary in length,
 //      what is left after them varies less; where they do not, they are much longer than the rest,
 //      or the whole takes much longer than on a slow machine.

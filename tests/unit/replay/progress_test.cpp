@@ -39,6 +39,15 @@ TEST(Progress, CountsTimesToAQuarterOfAnOctave) {
 TEST(Progress, IsNeededWhereOperationsEndAfterEqualSilences) {
   const std::vector<HeldUp> eight(8, held(95, 1));
   EXPECT_EQ(judge_need(eight, 0, ms(4), ms(100)), Need::progress);
+}
+
+TEST(Progress, IsNeededByThoseThatWerePlainlyHeldAmongOthersThatWereNot) {
+  const std::vector<HeldUp> two(2, held(95, 1));
+  EXPECT_EQ(judge_need(two, 1, ms(4), ms(100)), Need::progress);
+  EXPECT_EQ(judge_need({held(95, 1)}, 1, ms(4), ms(100)), Need::suspected);
+  EXPECT_EQ(judge_need(two, 1, ms(5), ms(100)), Need::none);  // not so long a silence
+  const std::vector<HeldUp> eight(8, held(95, 10));           // might have ended by themselves
+  EXPECT_EQ(judge_need(eight, 0, ms(4), ms(100)), Need::progress);
   EXPECT_EQ(judge_need(eight, 1, ms(4), ms(100)), Need::none);  // one of nine ended without help
 }
 
