@@ -67,7 +67,7 @@ Words page_faults(const PageNames& names, const FoundDiagnosis& row) {
   return {rounded(blame::proportion(row)) + " of CPU time is the kernel's, for",
           fmt::format("{}, {} in {}", counted(row.count, "page fault"), where,
                       names.code(row.callpath)),
-          "if memory is kept"};
+          "if memory is kept, or in huge pages"};
 }
 
 Words threads_in_mpi(const PageNames& names, const FoundDiagnosis& row) {

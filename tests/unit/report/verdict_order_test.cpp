@@ -239,7 +239,7 @@ TEST(Verdict, LetsWhatBringsMostComeFirst) {
   EXPECT_EQ(
       v.text,
       "90 % of CPU time is the kernel's, for 100 000 000 page faults, probably in assemble; if "
-      "memory is kept: 45.00 s (45 %) shorter.");
+      "memory is kept, or in huge pages: 45.00 s (45 %) shorter.");
   EXPECT_TRUE(
       adds(v, "10 % of the time is waiting for solve on rank 1; halved: 5.00 s (5.0 %) shorter."));
   d.findings().function_gains.front().gain_s = 50;
