@@ -156,7 +156,16 @@ Result<void> complete_experiment(const fs::path& experiment, const PipelineOptio
   if (!info) return info.error();
   Losses losses;
   const auto opened = open_trace(experiment, info.value(), options.threads, losses);
-  if (!opened) return opened.error();
+  if (!opened) {
+    if (!is_of_long_run(experiment, *info)) return opened.error();
+    // With a small budget nothing was traced: then there is the profile alone, whose code is named.
+    assemble::RunFacts facts;
+    const auto profile = analyze_profile(experiment, *info, options, facts);
+    if (!profile) return opened.error();
+    kLog.info("recorded a profile of {}, and no events; named its code ({:.1f} s)",
+              report::counted(facts.processes, "process", "processes"), watch.seconds());
+    return {};
+  }
   const assemble::RunFacts& facts = opened.value().facts;
   kLog.info("recorded about {} of {}; named their code ({:.1f} s)",
             report::counted(facts.events, "event"),

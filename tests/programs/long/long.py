@@ -39,6 +39,7 @@ def measure(place, program, budget=BUDGET, experiment=None):
     check(plain.stdout in done.stdout, f"it printed {done.stdout}{done.stderr}")
     expected = plain.returncode if plain.returncode >= 0 else 128 - plain.returncode
     check(done.returncode == expected, f"status {done.returncode}, not {expected}: {done.stderr}")
+    check("culprit: error" not in done.stderr, done.stderr)
     kept = Kept(experiment)
     check(kept.bytes <= budget, f"{kept.bytes} bytes of records")
     return kept
