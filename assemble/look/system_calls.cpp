@@ -48,6 +48,8 @@ constexpr Row kRows[] = {
     {SYS_rt_sigsuspend, "sigsuspend", CallSort::other},
     {SYS_msgrcv, "msgrcv", CallSort::other},
     {SYS_msgsnd, "msgsnd", CallSort::other},
+    {SYS_mq_timedreceive, "mq_receive", CallSort::reads},
+    {SYS_mq_timedsend, "mq_send", CallSort::writes},
     {SYS_semop, "semop", CallSort::other},
     {SYS_semtimedop, "semop", CallSort::other},
     {SYS_io_getevents, "io_getevents", CallSort::other},

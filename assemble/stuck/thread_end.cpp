@@ -52,6 +52,7 @@ class Walk {
   ThreadEnd take() {
     if (!calls_.empty()) end_.call = std::move(calls_.back());
     if (end_.call.kind == CallKind::none && end_.trail.tests) be_testing();
+    if (end_.call.thread_wait && end_.call.thread_wait->timed) be_waiting_again();
     return std::move(end_);
   }
 
@@ -63,6 +64,15 @@ class Walk {
     end_.call.since = tests.since;
     end_.call.path = tests.path;
     end_.call.name = names_[tests.name];
+  }
+
+  /// A wait that begins again each time it is over counts from the first.
+  void be_waiting_again() {
+    const Repeated& before = end_.trail.sleeps;
+    if (!before || names_[before.name] != end_.call.name) return;
+    end_.call.again = true;
+    end_.call.since = before.since;
+    end_.call.path = before.path;
   }
 
   void define(const RawRecord& record) {

@@ -75,6 +75,7 @@ struct OpenCall {
   std::optional<Lock> lock;     ///< MPI_Win_lock
   std::vector<uint64_t> stack;  ///< thread, system: return addresses, innermost first
   std::optional<ThreadWait> thread_wait;
+  bool again = false;  ///< thread: it began anew each time its time was up
   std::optional<SystemWait> in_system;
 };
 

@@ -53,6 +53,10 @@ void Trail::see(const RawRecord& record) {
       ++sleeps.count;
       return;
     }
+    case RawKind::thread_awaits:
+      // Once more, after its time was up.
+      if (sleeps && sleeps.name == record.as<raw::thread_awaits>().name) return;
+      return act(record.ticks);
     case RawKind::spin: {
       const uint64_t from = record.as<raw::spin>().from;
       const uint32_t path = samples.empty() ? 0 : samples.back().path;

@@ -146,7 +146,8 @@ class Listing {
       return fmt::format("calls {}{} again and again, {} times in vain", name_of(call), at,
                          end.trail.tests.count);
     }
-    std::string text = fmt::format("is in {}{}", name_of(call), at);
+    std::string text =
+        fmt::format("is in {}{}{}", name_of(call), at, call.again ? " again and again" : "");
     if (call.in_system && call.kind == CallKind::system) text += object(lane, *call.in_system);
     return text;
   }

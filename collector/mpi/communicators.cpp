@@ -108,7 +108,9 @@ int on_comm_join(const Function& function, const Joining& joining, const CommPla
   }
   if (region) {
     birth.key = link_key_of(joining, parent);
-    region.awaits(trace::RawAwaits::partner, parent.id);
+    // Others come from outside of the run, perhaps hours later.
+    const bool within = joining.link == RawCommLink::tag || joining.link == RawCommLink::intercomm;
+    if (within) region.awaits(trace::RawAwaits::partner, parent.id);
   }
   const int rc = region.run(call);
   if (!region || rc != MPI_SUCCESS) return rc;

@@ -84,7 +84,7 @@ def polls(*words, status=STUCK, **more):
 POLLS = {
     "test_loop": polls("Deadlock", "calls MPI_Test", "again and again", "for a message from rank 1 with tag 4"),
     "testall_loop": polls("calls MPI_Testall", "for a message from rank 1"),
-    "iprobe_loop": polls("calls MPI_Iprobe", "for a message from any rank"),
+    "iprobe_loop": polls("calls MPI_Iprobe", "for a message;"),
     "iprobe_slow": polls("calls MPI_Iprobe", "computes", status=GOES_ON),
     "test_send": polls("calls MPI_Test", "for rank 1 to receive its message with tag 4"),
     "test_gone": polls("calls MPI_Test", "for a message from rank 1 with tag 4"),
@@ -95,7 +95,62 @@ POLLS = {
     "spin_and_barrier": polls("spins", "for rank 0 to enter MPI_Barrier", status=NO_PROGRESS),
     "two_flocks": polls("Deadlock", "flock", "that rank 1 holds", "that rank 0 holds"),
 }
-CASES = {**WAITS, **POLLS}
+
+
+def mixes(*words, status=STUCK, **more):
+    return Case(status=status, words=words, ranks=2, source="mixes.c", **more)
+
+
+MIXES = {
+    "joins_receiver": mixes("for a message from rank 1 with tag 4", "for rank 0 to enter MPI_Barrier"),
+    "mutex_over_recv": mixes("Deadlock", "for a mutex that", "for a message from rank 0 with tag 4"),
+    "servers": mixes("Deadlock", "for a message from any rank with tag 99"),
+    "worker_reads": mixes("read", "whose other end only it itself has", "for rank 0 to enter MPI_Barrier"),
+    "recv_in_task": mixes("for a message from rank 1 with tag 4", "for rank 0 to enter MPI_Barrier"),
+    "testany_loop": mixes("calls MPI_Testany", "for a message from rank 1"),
+    "testsome_loop": mixes("calls MPI_Testsome", "for a message from rank 1 with tag 4"),
+    "get_status_loop": mixes("calls MPI_Request_get_status", "for a message from rank 1 with tag 4"),
+    "improbe_loop": mixes("Deadlock", "calls MPI_Improbe", "for a message;", "with tag 7"),
+    "test_collective": mixes("calls MPI_Test", "for rank 1 to enter"),
+    "word_of_window": mixes("MPI_", "for rank 0 to enter MPI_Barrier", status=NO_PROGRESS),
+    "shared_word": mixes("MPI_Win_sync", "for rank 0 to enter MPI_", status=NO_PROGRESS),
+    "win_locks": mixes("Deadlock", "for the lock of a window that rank 1 holds"),
+    "file_to_come": mixes("sleeps again and again", "for rank 0 to enter MPI_Barrier", status=NO_PROGRESS),
+    "fcntl_and_recv": mixes("Deadlock", "fcntl", "that rank 1 holds", "for a message from rank 0"),
+    "fifo_between": mixes("Deadlock", "read", "whose other end only rank 1 has", "for a message from rank 0"),
+    "socket_between": mixes("recv", "socket", status=NO_PROGRESS),
+    "accepts": mixes("is in MPI_Comm_accept", "for rank 0 to enter MPI_Barrier", status=NO_PROGRESS,
+                     without=("mpich",)),
+}
+
+
+def outside(*words, status=STUCK, **more):
+    return Case(status=status, words=words, source="outside.cpp", **more)
+
+
+OUTSIDE = {
+    "critical_and_mutex": outside("Deadlock", "for a lock that", "for a mutex that"),
+    "semaphore_in_region": outside("for another thread to post a semaphore", "for thread 1 to reach the barrier"),
+    "spin_in_task": outside("computes", "to reach the barrier", status=GOES_ON),
+    "pause_in_region": outside("pause", "for thread 1 to reach the barrier", status=NO_PROGRESS),
+    "lock_in_handler": outside("for a mutex that it holds itself"),
+    "std_barrier": outside("for another thread to wake it"),
+    "counting_semaphore": outside("for another thread to"),
+    "timed_condition": outside("is in pthread_cond_clockwait", "again and again", status=NO_PROGRESS),
+    "exit_joins": outside("Deadlock", "to end", "for a mutex that its first thread holds"),
+    "poll_event": outside("poll", status=NO_PROGRESS),
+    "epoll_loop": outside("sleeps again and again", status=NO_PROGRESS),
+    "accept_nobody": outside("accept", "socket", status=NO_PROGRESS),
+    "posix_queue": outside("mq_receive", status=NO_PROGRESS),
+    "full_pipe_of_child": outside("waitpid", "head", status=NO_PROGRESS),
+    "fork_with_lock": outside("waitpid", "outside", status=NO_PROGRESS),
+    "mutex_of_dead_process": outside("mutex", status=NO_PROGRESS),
+    "stopped_child": outside("waitpid", "stopped", status=NO_PROGRESS),
+    "flock_of_child": outside("flock", "holds", status=NO_PROGRESS),
+    "both_read": outside("read", "pipe", status=NO_PROGRESS),
+    "popen_reads": outside("read", "pipe", status=NO_PROGRESS),
+}
+CASES = {**WAITS, **POLLS, **MIXES, **OUTSIDE}
 
 
 def variants(case):
@@ -125,6 +180,8 @@ def command_of(place, name, case, variant):
 
 def kill_all_of(run):
     """With SIGKILL, culprit first: nobody says a word more."""
+    if run.poll() is not None:
+        return
     os.killpg(run.pid, signal.SIGSTOP)
     below = [run.pid]
     for process in below:
