@@ -111,6 +111,7 @@ class ChangeList {
   /// Times may not decrease: an earlier one becomes the newest.
   void add(uint64_t time, ChangeKind kind, uint64_t about = 0) {
     if (time > newest_) newest_ = time;
+    if (count_ == capacity_) compact();
     if (count_ == capacity_) {
       ++lost_;
       return;
@@ -119,9 +120,9 @@ class ChangeList {
   }
   /// Lists a fork whose team's size is not known yet: it is not taken before set_size.
   void add_fork(uint64_t time, uint32_t region) {
-    const uint32_t at = count_;
+    const uint64_t lost = lost_;
     add(time, ChangeKind::forked, team_of(region, 0));
-    fork_ = at < count_ ? at : kNone;
+    fork_ = lost_ == lost ? count_ - 1 : kNone;
   }
   void set_size(uint32_t region, uint64_t size) {
     if (fork_ == kNone || entries_[fork_].region() != region) return;
@@ -136,25 +137,33 @@ class ChangeList {
   }
 
   uint32_t thread() const { return thread_; }
-  const Change* begin() const { return entries_; }
-  uint32_t count() const { return count_; }
+  const Change* begin() const { return entries_ + first_; }
+  uint32_t count() const { return count_ - first_; }
   uint64_t lost() const { return lost_; }  ///< there was no room
   /// Whether changes for which there is no room are left out, rather than waited for.
   void set_lossy(bool lossy) { lossy_ = lossy; }
-  bool has_room() const { return lossy_ || capacity_ - count_ >= kMostOfRecord; }
-  bool is_filling() const { return count_ >= capacity_ / 4 * 3; }
+  bool has_room() const { return lossy_ || capacity_ - count() >= kMostOfRecord; }
+  bool is_filling() const { return count() >= capacity_ / 4 * 3; }
   /// When the oldest fork happened whose team's size is not known; none: UINT64_MAX.
   uint64_t open_fork() const { return fork_ == kNone ? UINT64_MAX : entries_[fork_].time; }
-  /// Removes the first `count`, which have been merged.
+  /// Removes the first `count`, which have been merged. A cut takes a long list in many pieces.
   void take(uint32_t count) {
-    for (uint32_t i = count; i < count_; ++i) entries_[i - count] = entries_[i];
-    count_ -= count;
-    fork_ = fork_ == kNone || fork_ < count ? kNone : fork_ - count;
+    first_ += count;
+    if (fork_ != kNone && fork_ < first_) fork_ = kNone;
+    if (first_ == count_) first_ = count_ = 0;
+  }
+  /// Makes the room of those that were taken usable.
+  void compact() {
+    if (first_ == 0) return;
+    for (uint32_t i = first_; i < count_; ++i) entries_[i - first_] = entries_[i];
+    if (fork_ != kNone) fork_ -= first_;
+    count_ -= first_;
+    first_ = 0;
   }
   void set_row_user(const RowUser& user) { row_user_ = user; }
   void rename(const RowNumbers& numbers) {
     if (row_user_.rename != nullptr) row_user_.rename(row_user_.user, thread_, numbers);
-    for (uint32_t i = 0; i < count_; ++i) {
+    for (uint32_t i = first_; i < count_; ++i) {
       const Change& entry = entries_[i];
       if (!names_row(entry.kind()) || entry.about() >= numbers.count) continue;
       entries_[i] = Change::of(entry.time, entry.kind(), thread_, numbers.of[entry.about()]);
@@ -163,6 +172,7 @@ class ChangeList {
 
  private:
   Change* entries_ = nullptr;
+  uint32_t first_ = 0;  ///< that was not taken
   uint32_t count_ = 0, capacity_ = 0;
   uint32_t thread_ = 0;
   uint32_t fork_ = kNone;  ///< of an entry

@@ -6,6 +6,7 @@
 // path of a record, and a thread that is silent for long writes what it owes when it comes back.
 #include "collector/bursts/digest.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -105,15 +106,30 @@ void Digest::show_profile() {
   if (fold_ != nullptr) fold_->show(path_of(trace::kProfileFile), start_ticks_);
 }
 
+/// A cut merges nothing of this log while another thread is about to put a record: that one may be
+/// waiting for its own log, which cuts hold.
+bool Digest::cut_and_fold(size_t used, bool is_folded) {
+  constexpr int kInVain = 16;
+  for (int in_vain = 0; in_vain < kInVain;) {
+    const uint32_t before = fold_->unmerged();
+    if (!cuts::make(*fold_) || is_folded) break;
+    if (fold_->unmerged() == before) {
+      ++in_vain;
+      sched_yield();
+    }
+    is_folded = fold_->fold(used);
+    if (is_folded) break;
+  }
+  return is_folded;
+}
+
 /// Where lists are full and no cut can be made, the next slice is the time for it; behind the last
 /// one there is none.
 void Digest::fold(size_t used, bool is_all) {
   if (fold_ == nullptr) return;
   const uint64_t begin = now(), cpu_begin = own_cpu_ns();
   bool is_folded = fold_->fold(used);
-  if (!is_folded || cuts::is_due(*fold_)) {
-    while (cuts::make(*fold_) && !is_folded) is_folded = fold_->fold(used);
-  }
+  if (!is_folded || cuts::is_due(*fold_)) is_folded = cut_and_fold(used, is_folded);
   if (!is_folded && is_all) fold_->fold_anyway(used);
   const uint64_t end = now();
   account_.add_records(end, own_cpu_ns() - cpu_begin, used > folded_ ? used - folded_ : 0);

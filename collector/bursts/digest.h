@@ -64,6 +64,7 @@ class Digest {
   static bool goes_on(uint64_t last_time);
 
  private:
+  bool cut_and_fold(size_t used, bool is_folded);
   void carry_on(size_t until);
   void show_profile();
   void show_state();

@@ -108,20 +108,22 @@ void LogFold::fold_anyway(size_t end) {
   for (fold::ChangeList* list : {&stretches_, &changes_}) list->set_lossy(false);
 }
 
-size_t LogFold::end_of_records(size_t from, bool& grows) const {
-  size_t at = from;
-  grows = false;
-  while (at + sizeof(RawHeader) <= window_bytes_) {
-    const auto* const words = reinterpret_cast<const uint64_t*>(records_ + at);
+/// As many as there is room for the changes of: a cut comes back for the rest, and would look at
+/// all of a long window each time.
+LogFold::Piece LogFold::records_from(size_t from) const {
+  Piece piece = {from, false, true};
+  for (uint32_t seen = 0; piece.end + sizeof(RawHeader) <= window_bytes_; ++seen) {
+    const auto* const words = reinterpret_cast<const uint64_t*>(records_ + piece.end);
     const uint64_t second =
         std::atomic_ref<uint64_t>(const_cast<uint64_t&>(words[1])).load(std::memory_order_acquire);
     RawHeader header;
     memcpy(reinterpret_cast<char*>(&header) + sizeof second, &second, sizeof second);
     if (header.kind == RawKind::none) break;
-    grows = trace::may_grow(header.kind);
-    at += sizeof header + size_t{header.words} * sizeof(uint64_t);
+    if (seen == kChanges) return {piece.end, false, false};
+    piece.grows = trace::may_grow(header.kind);
+    piece.end += sizeof header + size_t{header.words} * sizeof(uint64_t);
   }
-  return at;
+  return piece;
 }
 
 size_t LogFold::first_unread() const {
@@ -131,9 +133,8 @@ size_t LogFold::first_unread() const {
 
 bool LogFold::fold_what_is_there() {
   if (records_ == nullptr) return true;
-  bool grows = false;
-  const size_t end = end_of_records(first_unread(), grows);
-  return read(end, grows);
+  const Piece piece = records_from(first_unread());
+  return read(piece.end, piece.grows) && piece.is_all;
 }
 
 /// The thread may be about to put a record of a moment that has passed; it has set `busy` then.

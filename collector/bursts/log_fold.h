@@ -33,9 +33,9 @@ class LogFold {
 
   bool try_hold();
   /// Waits while another thread holds it, but no longer than kAWhile (some milliseconds) or
-  /// kForLong (most of a second): that one may have lost its core.
+  /// kForLong (some seconds): that one may have lost its core.
   bool hold(uint64_t longest);
-  static constexpr uint64_t kAWhile = uint64_t{1} << 22, kForLong = uint64_t{1} << 30;  ///< ticks
+  static constexpr uint64_t kAWhile = uint64_t{1} << 22, kForLong = uint64_t{1} << 32;  ///< ticks
   void release() { held_.store(false, std::memory_order_release); }
 
   // --- Who holds it ---
@@ -66,6 +66,7 @@ class LogFold {
   uint32_t number() const { return number_; }
   bool is_filling() const { return stretches_.is_filling() || changes_.is_filling(); }
   bool is_empty() const { return stretches_.count() == 0 && changes_.count() == 0; }
+  uint32_t unmerged() const { return stretches_.count() + changes_.count(); }
   uint64_t lost() const { return stretches_.lost() + changes_.lost(); }
   fold::ChangeList& stretches() { return stretches_; }
   fold::ChangeList& changes() { return changes_; }
@@ -79,7 +80,12 @@ class LogFold {
   std::span<trace::ProfileRow> rows() const;
   bool read(size_t end, bool grows);
   size_t first_unread() const;
-  size_t end_of_records(size_t from, bool& grows) const;
+  struct Piece {
+    size_t end;
+    bool grows;   ///< its last record may
+    bool is_all;  ///< nothing follows it
+  };
+  Piece records_from(size_t from) const;
 
   std::atomic<bool> held_;
   bool is_closed_, was_shown_, is_in_file_;

@@ -62,6 +62,7 @@ uint64_t cut(std::span<ChangeList* const> lists, uint64_t until, uint64_t patien
     potential.apply(merge(room));
     for (size_t i = 0; i < lists.size(); ++i) lists[i]->take(room.parts[i].count);
   }
+  for (ChangeList* list : lists) list->compact();
   return settled;
 }
 

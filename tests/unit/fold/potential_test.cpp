@@ -383,6 +383,29 @@ TEST(Cut, AFullListCountsWhatItLoses) {
   EXPECT_EQ(list.lost(), 3u);
 }
 
+/// The room of changes that were taken is used again, in whatever pieces they are.
+TEST(Cut, AListIsTakenInPieces) {
+  std::vector<Change> memory(4);
+  ChangeList list(memory.data(), 4, 0);
+  for (uint64_t time = 1; time <= 3; ++time) list.add(time, Kind::mpi_entered);
+  list.take(2);
+  EXPECT_EQ(list.count(), 1u);
+  list.add(4, Kind::mpi_entered);
+  list.add(5, Kind::mpi_entered);
+  list.add_fork(6, 1);
+  ASSERT_EQ(list.count(), 4u);
+  EXPECT_EQ(list.lost(), 0u);
+  for (uint64_t i = 0; i < 4; ++i) EXPECT_EQ(list.begin()[i].time, 3 + i);
+  list.take(2);
+  EXPECT_EQ(list.open_fork(), 6u);
+  list.add(7, Kind::mpi_entered);
+  EXPECT_EQ(list.open_fork(), 6u);
+  list.set_size(1, 4);
+  EXPECT_EQ(list.open_fork(), UINT64_MAX);
+  list.take(3);
+  EXPECT_EQ(list.count(), 0u);
+}
+
 /// Whatever is listed, the sums close, and nothing is written outside of the rows.
 TEST(Potential, ClosesWhateverItIsTold) {
   for (uint32_t seed = 1; seed <= 40; ++seed) {
