@@ -119,12 +119,11 @@ void fill_life(Run& run, const PathMaps& maps, LocationId id) {
   life.set_begin(1, late ? master.first : line.first);
   life.set_path(1, run.idle);
   life.set_end(run.end);
-  count_absence(run, id);
-  if (line.last == run.end) return;
   const bool idles_on = pool_thread && !line.ended;
   const Time end = idles_on ? std::max(line.last, master.last) : line.last;
   if (line.last < end) append(life, line.last, run.idle);
   if (end < run.end) append(life, end, run.ended);
+  count_absence(run, id);
 }
 
 }  // namespace
