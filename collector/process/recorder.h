@@ -81,6 +81,9 @@ class CULPRIT_EXPORT ThreadLog {
   /// The state in the newest record, which lasted until `was`, went on until `end`. False if the
   /// newest record is another one.
   bool prolong_blocked(uint64_t was, uint64_t end);
+  /// The same, and all of it was for what `blocked` says. The record must contain its begin
+  /// (raw::blocked::begun); otherwise false.
+  bool explain_blocked(uint64_t was, const raw::blocked& blocked);
 
   /// Sets a word of the newest record, if it is of this kind.
   template <class Record>

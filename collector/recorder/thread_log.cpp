@@ -299,6 +299,27 @@ bool ThreadLog::prolong_blocked(uint64_t was, uint64_t end) {
   return true;
 }
 
+// The begin comes after the object in the record, so that there is a word for that.
+bool ThreadLog::explain_blocked(uint64_t was, const raw::blocked& blocked) {
+  constexpr unsigned kUntil = raw::place_of(&raw::blocked::until).word;
+  constexpr unsigned kObject = raw::place_of(&raw::blocked::object).word;
+  constexpr unsigned kBegun = raw::place_of(&raw::blocked::begun).word;
+  static_assert(kObject < kBegun);
+  const Busy busy(impl_->busy);
+  uint64_t* const words = impl_->growing(RawKind::blocked);
+  if (words == nullptr || words[kUntil] != was) return false;
+  auto* const header = reinterpret_cast<RawHeader*>(words) - 1;
+  if (header->words <= kBegun) return false;
+  const raw::Packed<raw::blocked> packed(blocked);
+  std::atomic_ref<uint64_t>(words[kObject]).store(blocked.object, std::memory_order_relaxed);
+  std::atomic_ref<uint64_t>(words[kUntil]).store(blocked.until, std::memory_order_relaxed);
+  const uint64_t second =
+      raw_second_half(header->kind, packed.flag_bits, packed.argument, header->words);
+  std::atomic_ref<uint64_t>(reinterpret_cast<uint64_t*>(header)[1])
+      .store(second, std::memory_order_release);
+  return true;
+}
+
 void ThreadLog::set_word(RawKind kind, unsigned word, uint64_t value) {
   const Busy busy(impl_->busy);
   uint64_t* const words = impl_->growing(kind);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "collector/process/next.h"
 #include "collector/process/recorder.h"
 #include "collector/process/selection.h"
@@ -24,11 +26,19 @@ namespace culprit::collector::sampling {
 /// is in ticks of the clock, of whichever kind: between 15 and 50 us.
 inline constexpr uint64_t kShortestTicks = 50'000;
 
+/// Whether a sleep that begins at `time` goes on with one from `begin` to `end`, in which the thread
+/// waited in vain until its time was up: a loop looks at something else now and then.
+inline bool is_next_slice(uint64_t begin, uint64_t end, uint64_t time) {
+  constexpr uint64_t kPart = 20;
+  return time - end <= std::max(kShortestTicks, (end - begin) / kPart);
+}
+
 /// The reason why a thread slept.
 struct Slept {
   enum class In : uint8_t {
     nothing,  ///< it did not sleep: the call was slow for want of a core
     nap,      ///< it wanted to sleep until a time, which came
+    in_vain,  ///< it slept until its time was up, and nothing happened: it may try again
     outside,  ///< it slept until something happened outside of it
     file,     ///< it was reading or writing a file
     any,      ///< In::outside or In::file, depending on the descriptor
@@ -47,6 +57,9 @@ struct Slept {
 inline Slept nap() {
   return {Slept::In::nap};
 }
+inline Slept in_vain() {
+  return {Slept::In::in_vain};
+}
 inline Slept blocked() {
   return {Slept::In::outside};
 }
@@ -64,7 +77,7 @@ inline Slept unless_at_once(bool is_at_once) {
 /// `timeout` may have any unit; 0: the call only looks.
 inline Slept unless_time_was_up(int result, long timeout = -1) {
   if (timeout == 0) return {Slept::In::nothing};
-  return {result == 0 ? Slept::In::nap : Slept::In::outside};
+  return {result == 0 ? Slept::In::in_vain : Slept::In::outside};
 }
 /// Without a time it waits for ever.
 inline long length_of(const timespec* time) {

@@ -29,7 +29,33 @@ bool is_file(int descriptor) {
 /// No data came: a timeout that was set for the descriptor was up, or it never lets threads wait.
 Slept::In in_vain_on(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
-  return flags >= 0 && (flags & O_NONBLOCK) != 0 ? Slept::In::nothing : Slept::In::nap;
+  return flags >= 0 && (flags & O_NONBLOCK) != 0 ? Slept::In::nothing : Slept::In::in_vain;
+}
+
+/// The last sleep of this thread in which it waited in vain. If it soon waits in the same call at
+/// the same place, that counts as the same sleep, and what ends it as what all of it was for.
+struct Slice {
+  ThreadLog* log;
+  const char* name;
+  PathId path;
+  uint64_t begin, end;
+
+  bool goes_on(const ThreadLog* other, const char* call, PathId place, uint64_t time) const {
+    return log == other && name == call && path == place && is_next_slice(begin, end, time);
+  }
+};
+constinit thread_local Slice t_slice __attribute__((tls_model("initial-exec"))) = {};
+
+void put_in_vain(ThreadLog& log, const char* name, PathId path, uint64_t begin, uint64_t end) {
+  Slice& last = t_slice;
+  const bool goes_on =
+      last.goes_on(&log, name, path, begin) && log.prolong_blocked(last.end, end);
+  if (!goes_on) {
+    log.put_blocked(begin, raw::blocked{.path = static_cast<uint32_t>(path),
+                                        .until = end,
+                                        .begun = begin});
+  }
+  last = {&log, name, path, begin, end};
 }
 
 }  // namespace
@@ -58,7 +84,11 @@ void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* n
   if (log == nullptr || log->waiting > 0) return;
   const PathId path = log->path_above(caller.cfa);
   // Waits of MPI and device libraries are their own affair: they count as time of their caller.
-  if (slept.in == Slept::In::nap || !is_called_by_program(caller.cfa)) {
+  const bool by_program = is_called_by_program(caller.cfa);
+  if (slept.in == Slept::In::in_vain && by_program) {
+    return put_in_vain(*log, name, path, begin, end);
+  }
+  if (slept.in == Slept::In::nap || slept.in == Slept::In::in_vain || !by_program) {
     return log->put_blocked(begin, end, StringId::none, path);
   }
   const bool of_file =
@@ -74,7 +104,10 @@ void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* n
                   : slept.writes ? object_to_write(slept.descriptor)
                                  : slept.object;
   }
-  log->put_blocked(begin, what);
+  const bool goes_on = !of_file && t_slice.goes_on(log, name, path, begin) &&
+                       log->explain_blocked(t_slice.end, what);
+  t_slice = {};
+  if (!goes_on) log->put_blocked(begin, what);
 }
 
 }  // namespace culprit::collector::sampling

@@ -8,8 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "collector/process/selection.h"
 #include "collector/recorder/thread_registry.h"
 #include "collector/sampling/no_cancellation.h"
@@ -45,11 +43,6 @@ struct Slice {
   PathId caller;
   bool yielded;  ///< it yielded its core instead of sleeping: that is another call of the same
                  ///< function
-
-  bool goes_on_at(uint64_t time) const {
-    constexpr uint64_t kPart = 20;
-    return time - end <= std::max(kShortestTicks, (end - begin) / kPart);
-  }
 };
 constinit thread_local Slice t_slice __attribute__((tls_model("initial-exec"))) = {};
 
@@ -87,7 +80,7 @@ void Wait::say_waiting(uintptr_t caller, uint32_t owner) {
 }
 
 bool Wait::goes_on_from_last() const {
-  return t_slice.object == object_ && t_slice.goes_on_at(begin_);
+  return t_slice.object == object_ && is_next_slice(t_slice.begin, t_slice.end, begin_);
 }
 
 void Wait::say(uintptr_t cfa, uint64_t end, bool goes_on, bool time_was_up) const {

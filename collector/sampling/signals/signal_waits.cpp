@@ -109,7 +109,7 @@ CULPRIT_EXPORT int sigtimedwait(const sigset_t* set, siginfo_t* info, const time
   Watch watch;
   const int signal = wait_for(set, info, timeout);
   if (watch.was_long() && length_of(timeout) != 0) [[unlikely]] {
-    watch.say("sigtimedwait", came_in_vain(signal) ? nap() : for_signal(signal));
+    watch.say("sigtimedwait", came_in_vain(signal) ? in_vain() : for_signal(signal));
   }
   return signal;
 }

@@ -176,6 +176,47 @@ static void by_epoll(void) {
   two_pipes(await_by_epoll);
 }
 
+/* It looks at something else after each slice, and goes on waiting. */
+static volatile int looked;
+__attribute__((noinline)) static void await_in_slices(int first, int second) {
+  struct pollfd files[2] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
+  while (poll(files, 2, 5) == 0) ++looked;
+}
+__attribute__((noinline)) static void await_in_slices_of_select(int first, int second) {
+  for (int ready = 0; ready == 0; ++looked) {
+    fd_set in;
+    struct timeval time = {0, 5000};
+    FD_ZERO(&in);
+    FD_SET(first, &in);
+    FD_SET(second, &in);
+    ready = select(second + 1, &in, NULL, NULL, &time);
+  }
+}
+__attribute__((noinline)) static void await_in_slices_of_recv(int first, int second) {
+  char one;
+  (void)first;
+  while (recv(second, &one, 1, MSG_PEEK) < 0) ++looked;
+}
+static void by_slices(void) {
+  two_pipes(await_in_slices);
+}
+static void by_slices_of_select(void) {
+  two_pipes(await_in_slices_of_select);
+}
+static void by_slices_of_recv(void) {
+  int sides[2];
+  const struct timeval time = {0, 5000};
+  check(socketpair(AF_UNIX, SOCK_STREAM, 0, sides) == 0, "socketpair");
+  check(setsockopt(sides[0], SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) == 0, "setsockopt");
+  const pid_t child = fork_writer(sides[1]);
+  for (int i = 0; i < kTimes; ++i) {
+    char text[8];
+    await_in_slices_of_recv(0, sides[0]);
+    check(read(sides[0], text, 8) == 8, "read");
+  }
+  wait_for(child);
+}
+
 /* --- locks of files --- */
 
 static void lock_by_flock(int file, int locks) {
@@ -346,6 +387,9 @@ int main(int argc, char** argv) {
       {"poll", by_poll},
       {"select", by_select},
       {"epoll", by_epoll},
+      {"slices_of_poll", by_slices},
+      {"slices_of_select", by_slices_of_select},
+      {"slices_of_recv", by_slices_of_recv},
       {"flock", by_flock},
       {"lockf", by_lockf},
       {"fcntl", by_fcntl},
