@@ -24,7 +24,8 @@ bool is_active();
 /// recorded.
 void activate_for_threads();
 
-/// The program opens something by which it may wait for other processes: likewise.
+/// The program opens something by which it may wait for other processes, or executes a command and
+/// waits for it: likewise.
 void activate_for_sharing();
 
 /// The process was forked and has not executed another program for a while, or has such a child: it

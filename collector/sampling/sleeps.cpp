@@ -36,6 +36,7 @@
 
 #include <tuple>
 
+#include "collector/process/lifecycle.h"
 #include "collector/sampling/blocking_call.h"
 #include "collector/sampling/processes/descriptors.h"
 #include "collector/sampling/processes/system_queues.h"
@@ -118,6 +119,13 @@ Slept opening(int descriptor) {
   const KeepErrno keep;
   const uint64_t object = object_to_open(descriptor);
   return object != 0 ? waited_for(object) : in(descriptor, 0);
+}
+
+/// Who lets commands work waits for them: without threads, too, that is worth recording.
+void before_command() {
+  if (!has_started()) return;
+  const KeepErrno keep;
+  lifecycle::activate_for_sharing();
 }
 
 template <class File, class... Rest>

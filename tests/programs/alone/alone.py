@@ -208,6 +208,18 @@ def waits_outside(place):
     check({"(blocked in fgets on a pipe)", "(blocked in system)"} <= blocked, f"blocked are {blocked}")
 
 
+def commands(place):
+    """A program without threads that lets commands work is recorded: it is blocked by them."""
+    run(place, place.program("alone/processes"), "commands")
+    report = Report(place, place.experiment())
+    report.check_identities()
+    report.check_nothing_lost()
+    database = sqlite3.connect(pathlib.Path(place.experiment()) / "findings.db")
+    blocked = dict(database.execute("SELECT c.name, sum(p.time_s) FROM callpaths c JOIN profile p ON p.callpath = c.id"
+                                    " WHERE c.name LIKE '%/commands/(blocked in%' GROUP BY 1"))
+    check(sum(blocked.values()) >= 0.5, f"blocked are {blocked}")
+
+
 WAITS = {
     "pipe_of_threads": ("thread.pipe", "await_it/read", range(1, 5)),
     "event": ("thread.event", "await_it/read", range(1, 5)),
@@ -258,7 +270,8 @@ SYSTEM = {
 
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
-          meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside)}
+          meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside,
+          commands)}
 TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
 TESTS.update({f"shared_{how}": waits_with(how, *what, program="shared") for how, what in SHARED.items()})
 TESTS.update({f"system_{how}": waits_with(how, *what, program="system") for how, what in SYSTEM.items()})

@@ -363,13 +363,17 @@ static void condition(void) {
 
 /* --- who is not recorded --- */
 
-static void outside(void) {
+static void commands(void) {
   char text[64];
-  pipe_of_threads();
   FILE* const stream = popen("sleep 0.3; echo done", "r");
   check(stream != NULL && fgets(text, sizeof text, stream) != NULL, "popen");
   check(pclose(stream) == 0, "pclose");
   check(system("sleep 0.3") == 0, "system");
+}
+
+static void outside(void) {
+  pipe_of_threads();
+  commands();
 }
 
 int main(int argc, char** argv) {
@@ -397,6 +401,7 @@ int main(int argc, char** argv) {
       {"semaphore", semaphore},
       {"condition", condition},
       {"outside", outside},
+      {"commands", commands},
   };
   snprintf(name, sizeof name, "/tmp/culprit-processes.%ld", (long)getpid());
   for (size_t i = 0; argc > 1 && i < sizeof kCases / sizeof kCases[0]; ++i) {
