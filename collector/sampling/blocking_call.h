@@ -26,8 +26,8 @@ namespace culprit::collector::sampling {
 /// is in ticks of the clock, of whichever kind: between 15 and 50 us.
 inline constexpr uint64_t kShortestTicks = 50'000;
 
-/// Whether a sleep that begins at `time` goes on with one from `begin` to `end`, in which the thread
-/// waited in vain until its time was up: a loop looks at something else now and then.
+/// Whether a sleep that begins at `time` goes on with one from `begin` to `end`, in which the
+/// thread waited in vain until its time was up: a loop looks at something else now and then.
 inline bool is_next_slice(uint64_t begin, uint64_t end, uint64_t time) {
   constexpr uint64_t kPart = 20;
   return time - end <= std::max(kShortestTicks, (end - begin) / kPart);

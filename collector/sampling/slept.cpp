@@ -48,12 +48,10 @@ constinit thread_local Slice t_slice __attribute__((tls_model("initial-exec"))) 
 
 void put_in_vain(ThreadLog& log, const char* name, PathId path, uint64_t begin, uint64_t end) {
   Slice& last = t_slice;
-  const bool goes_on =
-      last.goes_on(&log, name, path, begin) && log.prolong_blocked(last.end, end);
+  const bool goes_on = last.goes_on(&log, name, path, begin) && log.prolong_blocked(last.end, end);
   if (!goes_on) {
-    log.put_blocked(begin, raw::blocked{.path = static_cast<uint32_t>(path),
-                                        .until = end,
-                                        .begun = begin});
+    log.put_blocked(
+        begin, raw::blocked{.path = static_cast<uint32_t>(path), .until = end, .begun = begin});
   }
   last = {&log, name, path, begin, end};
 }

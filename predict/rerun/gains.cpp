@@ -28,6 +28,7 @@
 #include "predict/rerun/whole_run.h"
 #include "replay/ranks/agree.h"
 #include "replay/ranks/exchange.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::predict {
 
@@ -117,7 +118,9 @@ class TrialMaker {
     if (known == known_.end()) {
       const LockKind lock = lock_kind(candidate);
       Alteration change{candidate.paths, Way::held, {}, {}, lock == LockKind::recorded};
-      if (lock == LockKind::none) {
+      if (lock == LockKind::none && is_blocked(candidate)) {
+        change.way = Way::halved;
+      } else if (lock == LockKind::none) {
         change.way = Way::balanced;
         change.sharers = sharers_of(run_, all_, work_, candidate);
       }
@@ -127,6 +130,16 @@ class TrialMaker {
     }
     row.spread |= known->spread;
     row.halved |= known->halved;
+  }
+  /// Whether it only waits for something outside of the run: others cannot take over a share of
+  /// that.
+  bool is_blocked(const GainCandidate& candidate) const {
+    return std::all_of(candidate.paths.begin(), candidate.paths.end(), [&](CallPathId path) {
+      const RegionId region = run_.callpaths[path].region;
+      if (!region.valid()) return false;
+      const trace::Pseudo kind = trace::pseudo_of(run_.regions[region.index()].name);
+      return kind == trace::Pseudo::blocked_in || kind == trace::Pseudo::blocked_unknown;
+    });
   }
   /// What is spread over the same is one: who takes over some of one does not take as much of the
   /// other.

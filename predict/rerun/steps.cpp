@@ -250,7 +250,9 @@ bool StepReader::is_idle(Time at) const {
   if (next_idle_ < idle_.size() && idle_[next_idle_].begin <= at) return true;
   if (next_wait_ < waits_->size()) {
     const Wait& wait = (*waits_)[next_wait_];
-    if (wait.begin <= at && at < wait.end && waits_at(run, wait, path_)) {
+    // A thread does nothing before it is made, however little of that counts as its wait.
+    const bool has_begun = wait.begin <= at || wait.pattern == replay::pattern("thread.begin");
+    if (has_begun && at < wait.end && waits_at(run, wait, path_)) {
       return predict::is_idle(wait);
     }
   }

@@ -388,6 +388,23 @@ events
   expect_gain(found, "main/!$omp parallel/!$omp single/work", GainKind::halved, 10);
 }
 
+// What rank 1 waits for comes from outside of the run: no other rank can take over half of that.
+TEST(Gains, WaitingForSomethingOutsideIsNotShared) {
+  const char* const picture = R"(
+unit 1s
+regions
+  w main/work
+  b main/(blocked in read)
+  B main/MPI_Barrier
+lanes
+  0.0 |wBBBBBBBB
+  1.0 |bbbbbbbbB
+events
+  barrier 0.0@1 1.0@8
+)";
+  expect_gain(projected(picture), "main/(blocked in read)", GainKind::halved, 4);
+}
+
 TEST(Gains, WhatCostsNextToNothingIsNotTried) {
   const std::string work(998, 'c');
   const std::string picture =

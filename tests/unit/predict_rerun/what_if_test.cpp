@@ -549,6 +549,33 @@ TEST(WhatIf, RefusesWhatNobodyThereExecutes) {
   EXPECT_NE(refused.error().sentence.find("none of the chosen"), std::string::npos);
 }
 
+TEST(WhatIf, ThreadsBeginEarlierIfTheyAreMadeEarlier) {
+  const char* const picture = R"(unit 1s
+regions
+  i main/init
+  B main/MPI_Barrier
+  R main/MPI_Recv
+  l main/late
+  J main/pthread_join
+  h helper
+  S helper/MPI_Send
+lanes
+  0.0 |iBBRRRRRRR
+  1.0 |iiiBlllJJJ
+  1.1 |.......hhS
+events
+  barrier 0.0@1 1.0@3
+  wake 1 1.0@7
+  begun 1 1.1@7
+  send 1.1@9 -> 0.0@3
+  wake 2 1.1@10
+  await 2 1.0@10
+)";
+  Scenario both = scale("init", 0.1);  // it is made before the moment at which the two met
+  both.scalings.push_back({"late", 0.1});
+  expect_wall(picture, both, 4.6);
+}
+
 TEST(WhatIf, RefusesRunsThatAreNotWhole) {
   const auto trace = trace::TextTrace::parse(kLateSender);
   ASSERT_TRUE(trace.ok());
@@ -569,6 +596,5 @@ TEST(WhatIf, WhatTakesTooLongIsLongAndNotNothing) {
   ASSERT_TRUE(found.ok());
   EXPECT_GT(found->predicted_wall_s, 1e5);
 }
-
 }  // namespace
 }  // namespace culprit::predict
