@@ -33,9 +33,9 @@ class LogFold {
 
   bool try_hold();
   /// Waits while another thread holds it, but no longer than kAWhile (some milliseconds) or
-  /// kForLong (some seconds): that one may have lost its core.
+  /// kForLong (most of a second): that one may have lost its core.
   bool hold(uint64_t longest);
-  static constexpr uint64_t kAWhile = uint64_t{1} << 22, kForLong = uint64_t{1} << 32;  ///< ticks
+  static constexpr uint64_t kAWhile = uint64_t{1} << 22, kForLong = uint64_t{1} << 30;  ///< ticks
   void release() { held_.store(false, std::memory_order_release); }
 
   // --- Who holds it ---

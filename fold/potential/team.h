@@ -5,6 +5,7 @@
 // fixed size: what nests deeper, or lives beside more of its kind, is not followed.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -71,11 +72,12 @@ struct TeamThread {
   uint64_t kept_out_since = 0, kept_out_ticks = 0;
   Ledger ledger;
 
-  /// The depth above the innermost level that `matches`; 0: none does.
+  /// The depth above the innermost level that `matches`; 0: none does. (Where tasks are nested
+  /// deeply, the depth is much larger than the number of levels that are known.)
   template <class Matches>
   uint32_t find(const Matches& matches) const {
-    for (uint32_t d = depth; d > 0; --d) {
-      if (d <= kLevels && matches(levels[d - 1])) return d;
+    for (uint32_t d = std::min(depth, kLevels); d > 0; --d) {
+      if (matches(levels[d - 1])) return d;
     }
     return 0;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fold/potential/cut.h"
+#include "tests/support/instructions.h"
 
 namespace culprit::fold {
 namespace {
@@ -404,6 +405,30 @@ TEST(Cut, AListIsTakenInPieces) {
   EXPECT_EQ(list.open_fork(), UINT64_MAX);
   list.take(3);
   EXPECT_EQ(list.count(), 0u);
+}
+
+/// Tasks that are nested far more deeply than there are levels to know them by.
+TEST(Potential, CostsAsMuchForEachTaskHoweverDeepItIs) {
+  const auto potential = std::make_unique<Potential>();
+  potential->begin(0);
+  const auto enter = [&](uint64_t first, uint64_t count) {
+    std::vector<Change> changes;
+    for (uint64_t task = first; task < first + count; ++task) {
+      changes.push_back(Change::of(task, Kind::task_entered, 0, task));
+    }
+    return testing_support::instructions_of([&] { potential->apply(changes); }, 400'000);
+  };
+  constexpr uint64_t kFew = 100, kDeep = 50'000;
+  const auto once = enter(1, kFew);
+  ASSERT_TRUE(once);
+  std::vector<Change> nested;
+  for (uint64_t task = 1; task <= kDeep; ++task) {
+    nested.push_back(Change::of(task, Kind::task_entered, 0, task));
+  }
+  potential->apply(nested);
+  const auto deep = enter(kDeep + 1, kFew);
+  ASSERT_TRUE(deep);
+  EXPECT_LT(*deep, 4 * *once);
 }
 
 /// Whatever is listed, the sums close, and nothing is written outside of the rows.
