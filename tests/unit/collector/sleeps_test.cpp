@@ -384,8 +384,8 @@ TEST(Slept, SaysNothingOfCallsThatOnlyLook) {
   constexpr timespec kNone = {0, 0};
   EXPECT_EQ(unless_time_was_up(0, 0).in, Slept::In::nothing);
   EXPECT_EQ(unless_time_was_up(1, length_of(&kNone)).in, Slept::In::nothing);
-  EXPECT_EQ(unless_time_was_up(0, length_of(&kMoment)).in, Slept::In::nap);
-  EXPECT_EQ(unless_time_was_up(0, length_of(nullptr)).in, Slept::In::nap);
+  EXPECT_EQ(unless_time_was_up(0, length_of(&kMoment)).in, Slept::In::in_vain);
+  EXPECT_EQ(unless_time_was_up(0, length_of(nullptr)).in, Slept::In::in_vain);
   EXPECT_EQ(unless_time_was_up(1, 5).in, Slept::In::outside);
   EXPECT_EQ(unless_at_once(true).in, Slept::In::nothing);
   EXPECT_EQ(on_socket(3, 1, MSG_DONTWAIT).in, Slept::In::nothing);

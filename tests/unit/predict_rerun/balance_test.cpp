@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "predict/rerun/what_if.h"
@@ -15,17 +16,17 @@
 namespace culprit::predict {
 namespace {
 
-/// What the run takes with `comp` balanced; `retimed_within`: of that, in the changed trace, where
-/// what a thread does between tasks in a barrier may be longer.
-void expect_balanced(const char* picture, double wall_s, double retimed_within_s = 1e-6) {
+/// What the run takes with `comp` balanced.
+void expect_balanced(const char* picture, double wall_s, std::optional<Over> over = {}) {
   const auto trace = trace::TextTrace::parse(picture);
   ASSERT_TRUE(trace.ok());
   Scenario scenario;
   scenario.balanced = {"comp"};
+  scenario.over = over;
   const auto found = what_if(**trace, scenario, 1, {});
   ASSERT_TRUE(found.ok()) << found.error().sentence;
   EXPECT_NEAR(found->predicted_wall_s, wall_s, 1e-6);
-  EXPECT_NEAR(found->predicted.run.wall_s, wall_s, retimed_within_s);
+  EXPECT_NEAR(found->predicted.run.wall_s, wall_s, 1e-6);
 }
 
 // Only neighbours meet, and whose load is larger moves.
@@ -64,24 +65,24 @@ regions
   c main/!$omp parallel/!$omp implicit barrier/!$omp task/comp
 lanes
 )";
-  const std::string even = regions + R"(  0.0 |mSooccccm
-  0.1 |.pooBBBB.
+  const std::string even = regions + R"(  0.0 |mSSBooccccm
+  0.1 |.ppBooBBBB.
 events
-  fork 0.0@1-8: 0.0 0.1
-  task 1 create 0.0@1 run 0.0@2-4
-  task 2 create 0.0@1 run 0.1@2-4
-  task 3 create 0.0@1 run 0.0@4-8
+  fork 0.0@1-10: 0.0 0.1
+  task 1 create 0.0@2 run 0.0@4-6
+  task 2 create 0.0@2 run 0.1@4-6
+  task 3 create 0.0@2 run 0.0@6-10
 )";
-  expect_balanced(even.c_str(), 7);  // (1 + 2 + 4 + 1 + 2) / 2 = 5 instead of 7
-  const std::string one_long = regions + R"(  0.0 |mSoccccccm
-  0.1 |.poBBBBBB.
+  expect_balanced(even.c_str(), 9, Over::threads);  // each takes (5 + 4 + 5) / 2 = 7 instead of 9
+  const std::string one_long = regions + R"(  0.0 |mSSBoccccccccccm
+  0.1 |.ppBoBBBBBBBBBB.
 events
-  fork 0.0@1-9: 0.0 0.1
-  task 1 create 0.0@1 run 0.0@2-3
-  task 2 create 0.0@1 run 0.1@2-3
-  task 3 create 0.0@1 run 0.0@3-9
+  fork 0.0@1-15: 0.0 0.1
+  task 1 create 0.0@2 run 0.0@4-5
+  task 2 create 0.0@2 run 0.1@4-5
+  task 3 create 0.0@2 run 0.0@5-15
 )";
-  expect_balanced(one_long.c_str(), 8, 1);  // 6 instead of 8, although the mean is 5
+  expect_balanced(one_long.c_str(), 12, Over::threads);  // 10 instead of 14, the mean is 9
 }
 
 TEST(Balance, LevelsVisitsThatDifferInNumberInOne) {
