@@ -41,11 +41,16 @@ std::string_view last_columns(std::string_view text, size_t count) {
   return text.substr(first_columns(text, all - count).size());
 }
 
+/// Words stay whole where most of what there is room for is left then.
 std::string cut_in_the_middle(std::string_view text, size_t width) {
   if (columns(text) <= width) return std::string(text);
   const size_t kept = width > 3 ? width - 3 : 0;
-  const size_t head = kept / 2;
-  return fmt::format("{}...{}", first_columns(text, head), last_columns(text, kept - head));
+  std::string_view head = first_columns(text, kept / 2);
+  std::string_view tail = last_columns(text, kept - kept / 2);
+  const size_t last = head.rfind(' '), first = tail.find(' ');
+  if (last != std::string_view::npos && last >= head.size() / 2) head = head.substr(0, last + 1);
+  if (first < tail.size() / 2) tail = tail.substr(first);
+  return fmt::format("{}...{}", head, tail);
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

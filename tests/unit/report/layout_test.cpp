@@ -63,6 +63,13 @@ TEST(Shortened, CutsAnEndlessName) {
   EXPECT_EQ(cut, std::string(10, 'x') + "..." + std::string(10, 'y'));
 }
 
+TEST(Shortened, KeepsWordsWhole) {
+  const std::string call = "(blocked, unknown) in or between calls of multiprocessing.context";
+  EXPECT_EQ(shortened(call, 59), "(blocked, unknown) in or ... of multiprocessing.context");
+  EXPECT_EQ(shortened("a " + std::string(60, 'x'), 23), "a " + std::string(8, 'x') + "..." +
+                                                            std::string(10, 'x'));
+}
+
 TEST(Shortened, CountsCharactersNotBytes) {
   const std::string accents = "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9";
   EXPECT_EQ(shortened(accents, 4), accents);
