@@ -13,6 +13,7 @@ using trace::RegionInstance;
 using trace::RegionRole;
 
 size_t find_level(const Timeline& timeline, Level level, uint64_t id) {
+  if (level == Level::task && !timeline.may_be_in_task(id)) return Timeline::npos;
   return find_in_team(timeline, [level, id](const Timeline::Entry& entry) {
     return entry.level == level && entry.id == id;
   });

@@ -108,13 +108,18 @@ void Timeline::push(Time time, Entry entry) {
   if (reading_ && time >= reading_->time) write_reading();
   count_lack_of_core(advance(time));
   sink().enter(last_, entry.region);
+  const StretchKind around = stack_.empty() ? 0 : stack_.back().inside;
+  entry.inside = entry.level == Level::frame ? around : with(around, entry.region.index());
+  if (entry.level == Level::task) ++tasks_[task_slot(entry.id)];
   stack_.push_back(entry);
 }
 
 void Timeline::pop(Time time) {
   if (reading_ && time >= reading_->time) write_reading();
   count_lack_of_core(advance(time));
-  sink().leave(last_, stack_.back().region);
+  const Entry& entry = stack_.back();
+  sink().leave(last_, entry.region);
+  if (entry.level == Level::task) --tasks_[task_slot(entry.id)];
   stack_.pop_back();
 }
 
@@ -264,11 +269,7 @@ bool Timeline::may_be_folded(Time time) const {
 }
 
 StretchKind Timeline::kind_until(StretchKind end) const {
-  StretchKind kind = with(edge_, end);
-  for (const Entry& entry : stack_) {
-    if (entry.level != Level::frame) kind = with(kind, entry.region.index());
-  }
-  return kind;
+  return with(with(edge_, end), stack_.empty() ? 0 : stack_.back().inside);
 }
 
 double Timeline::expected_samples(Duration length) const {

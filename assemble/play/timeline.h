@@ -126,11 +126,15 @@ class Timeline {
     RegionId region;
     Level level = Level::frame;
     uint64_t id = 0;
-    uint64_t site = 0;      ///< of a function: as in UserPath
-    StretchKind entry = 0;  ///< for a construct: the stretch kind at its begin
+    uint64_t site = 0;       ///< of a function: as in UserPath
+    StretchKind entry = 0;   ///< for a construct: the stretch kind at its begin
+    StretchKind inside = 0;  ///< of all constructs down to here
   };
   static constexpr size_t npos = SIZE_MAX;
   const std::vector<Entry>& stack() const { return stack_; }
+  /// False only if the thread is not in this task. Tasks are nested by the hundred, so a search for
+  /// one that is not there takes long.
+  bool may_be_in_task(uint64_t task) const { return tasks_[task_slot(task)] > 0; }
   /// Whether the thread is in code of its own, which only samples show.
   bool may_sleep() const;
   /// Depth of the innermost construct; npos if there is none.
@@ -139,6 +143,9 @@ class Timeline {
   size_t base() const;
 
  private:
+  static constexpr size_t kTaskSlots = 1024;
+  static size_t task_slot(uint64_t task) { return with(0, task) % kTaskSlots; }
+
   struct Sample {
     Time time;
     const UserPath* path;
@@ -209,6 +216,7 @@ class Timeline {
                                     ///< construct is entered with
   std::optional<Reading> reading_;  ///< not written yet
   std::vector<Entry> stack_;
+  std::vector<uint32_t> tasks_ = std::vector<uint32_t>(kTaskSlots);  ///< on the stack, by a hash
   std::vector<Sample> samples_;
   bool keeps_sample_ = false;  ///< the last sample of the thread is among these
   KernelUse kernel_;           ///< since the last observation, of no sample among these

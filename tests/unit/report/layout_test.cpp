@@ -66,8 +66,8 @@ TEST(Shortened, CutsAnEndlessName) {
 TEST(Shortened, KeepsWordsWhole) {
   const std::string call = "(blocked, unknown) in or between calls of multiprocessing.context";
   EXPECT_EQ(shortened(call, 59), "(blocked, unknown) in or ... of multiprocessing.context");
-  EXPECT_EQ(shortened("a " + std::string(60, 'x'), 23), "a " + std::string(8, 'x') + "..." +
-                                                            std::string(10, 'x'));
+  EXPECT_EQ(shortened("a " + std::string(60, 'x'), 23),
+            "a " + std::string(8, 'x') + "..." + std::string(10, 'x'));
 }
 
 TEST(Shortened, CountsCharactersNotBytes) {
