@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "assemble/openmp/teams.h"
 #include "listing.h"
 
 namespace culprit::assemble::test {
@@ -84,6 +85,31 @@ TEST_F(TimelineTest, SamplesInABarrierSayNothing) {
   timeline.sample(at(20), path);
   timeline.leave(at(30), 1);
   EXPECT_EQ(text(), "0 main\n10   barrier\n30   -\n100 -\n");
+}
+
+// Whatever is nested between: a task that is not there is found missing without a look at all.
+TEST_F(TimelineTest, KnowsWhichTasksTheThreadIsIn) {
+  constexpr uint64_t kTasks = 300;
+  timeline.enter(at(10), Level::parallel, kParallel, 1);
+  for (uint64_t task = 1; task <= kTasks; ++task) {
+    timeline.enter(at(20), Level::task, kA, task);
+    EXPECT_EQ(find_level(timeline, Level::task, task), task + 1);
+  }
+  for (uint64_t task = 1; task <= kTasks; ++task) {
+    EXPECT_EQ(find_level(timeline, Level::task, task), task + 1);
+  }
+  uint64_t doubtful = 0;
+  for (uint64_t task = kTasks + 1; task <= 4 * kTasks; ++task) {
+    EXPECT_EQ(find_level(timeline, Level::task, task), Timeline::npos);
+    doubtful += timeline.may_be_in_task(task) ? 1 : 0;
+  }
+  EXPECT_LT(doubtful, 3 * kTasks / 2);
+  timeline.leave(at(30), kTasks / 2 + 2);
+  EXPECT_NE(find_level(timeline, Level::task, kTasks / 2), Timeline::npos);
+  EXPECT_EQ(find_level(timeline, Level::task, kTasks / 2 + 1), Timeline::npos);
+  timeline.leave(at(40), 1);
+  for (uint64_t task = 1; task <= kTasks; ++task) EXPECT_FALSE(timeline.may_be_in_task(task));
+  timeline.leave(at(50), 0);
 }
 
 TEST_F(TimelineTest, TimeNeverGoesBack) {
