@@ -136,7 +136,7 @@ OUTSIDE = {
     "lock_in_handler": outside("for a mutex that it holds itself"),
     "std_barrier": outside("for another thread to wake it"),
     "counting_semaphore": outside("for another thread to"),
-    "timed_condition": outside("is in pthread_cond_clockwait", "again and again", status=NO_PROGRESS),
+    "timed_condition": outside("is in pthread_cond_clockwait", status=NO_PROGRESS),
     "exit_joins": outside("Deadlock", "to end", "for a mutex that its first thread holds"),
     "poll_event": outside("poll", status=NO_PROGRESS),
     "epoll_loop": outside("sleeps again and again", status=NO_PROGRESS),
