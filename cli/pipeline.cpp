@@ -11,6 +11,7 @@
 
 #include "assemble/assemble.h"
 #include "assemble/names/others/not_the_programs.h"
+#include "assemble/open_profile.h"
 #include "base/parallel.h"
 #include "base/settings.h"
 #include "cli/long_run.h"
@@ -159,11 +160,11 @@ Result<void> complete_experiment(const fs::path& experiment, const PipelineOptio
   if (!opened) {
     if (!is_of_long_run(experiment, *info)) return opened.error();
     // With a small budget nothing was traced: then there is the profile alone, whose code is named.
-    assemble::RunFacts facts;
-    const auto profile = analyze_profile(experiment, *info, options, facts);
+    const auto profile = assemble::open_profile(trace_of(experiment, *info).parent_path(),
+                                                options.threads, assemble::Keep::names_and_facts);
     if (!profile) return opened.error();
     kLog.info("recorded a profile of {}, and no events; named its code ({:.1f} s)",
-              report::counted(facts.processes, "process", "processes"), watch.seconds());
+              report::counted(profile->facts.processes, "process", "processes"), watch.seconds());
     return {};
   }
   const assemble::RunFacts& facts = opened.value().facts;

@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include "trace/events.h"
-#include "trace/mpi_calls.h"
 
 namespace culprit::assemble::stuck {
 namespace {
@@ -143,7 +142,7 @@ std::vector<Need> NeedsOfMpi::for_receive(const OpenMessage& message) const {
     each.push_back(need(peer, ""));
     anybody = anybody || !each.back().any_of.empty();
   }
-  std::string why = message.told
+  std::string why = message.known
                         ? fmt::format("for a message from any rank{}", tag_and_comm(message))
                         : "for a message";
   if (!anybody) why += ", but all others have left MPI";
@@ -212,8 +211,7 @@ std::vector<Need> NeedsOfMpi::for_requests(size_t lane, const Awaited& awaited) 
 /// Which requests it tests, the records do not say: if nobody will complete any that is open, it is
 /// one of these. (Probes stand among the messages.)
 std::vector<Need> NeedsOfMpi::for_tests(size_t lane) const {
-  const trace::MpiCall* const call = trace::mpi_call(ends_[lane].call.name);
-  if (call != nullptr && call->kind == trace::MpiKind::probe) return {};
+  if (ends_[lane].call.is_probe()) return {};
   const ProcessId process = run_.lanes[lane].process;
   std::vector<Need> needs;
   for (const Pending& pending : processes_[process.index()].pending) {

@@ -10,7 +10,6 @@
 
 #include "assemble/stuck/message_tally.h"
 #include "base/parallel.h"
-#include "trace/mpi_calls.h"
 
 namespace culprit::assemble::stuck {
 namespace {
@@ -34,11 +33,6 @@ int32_t rank_of(const trace::Comm& comm, ProcessId process, ProcessId other) {
   const std::vector<ProcessId>& members = others_of(comm, process);
   const auto at = std::find(members.begin(), members.end(), other);
   return at == members.end() ? -1 : static_cast<int32_t>(at - members.begin());
-}
-
-bool is_probe(const OpenCall& call) {
-  const trace::MpiCall* const known = trace::mpi_call(call.name);
-  return known != nullptr && known->kind == trace::MpiKind::probe;
 }
 
 class Collection {
@@ -75,12 +69,12 @@ class Collection {
     }
     for (const size_t lane : end.lanes) {
       const OpenCall& call = ends_[lane].call;
-      const bool probes = is_probe(call);
+      const bool probes = call.is_probe();
       if (call.kind == CallKind::tests && probes) {
         add(process, {trace::kRawCommWorld, trace::kRawAny, trace::kRawAny}, false, call.since, 0,
             lane);
         found_.back().takes = false;
-        found_.back().told = false;
+        found_.back().known = false;
       }
       if (call.kind != CallKind::mpi) continue;
       if (call.send) add(process, *call.send, true, call.since, 0, lane);

@@ -21,7 +21,7 @@ struct OpenMessage {
   ProcessId process;
   bool sends = false;
   bool takes = true;  ///< a probe finds a message and leaves it
-  bool told = true;   ///< which message: records of probes in vain do not show it
+  bool known = true;  ///< which message it is: records of probes in vain do not show it
   uint64_t ticks = 0;
   CommId comm;
   std::optional<ProcessId> peer;  ///< none: any

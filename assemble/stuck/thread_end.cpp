@@ -13,6 +13,12 @@
 #include "trace/mpi_calls.h"
 
 namespace culprit::assemble::stuck {
+
+bool OpenCall::is_probe() const {
+  const trace::MpiCall* const known = trace::mpi_call(name);
+  return known != nullptr && known->kind == trace::MpiKind::probe;
+}
+
 namespace {
 
 using trace::MpiTrait;

@@ -77,6 +77,8 @@ struct OpenCall {
   std::optional<ThreadWait> thread_wait;
   bool again = false;  ///< thread: it began anew each time its time was up
   std::optional<SystemWait> in_system;
+
+  bool is_probe() const;  ///< of MPI, by its name
 };
 
 /// An operation that goes on beside the calls.
