@@ -376,7 +376,8 @@ uint64_t SleepWatch::next_pause(bool any_news) {
 
 uint64_t SleepWatch::look() {
   const bool is_new = g_has_new_thread.exchange(false, std::memory_order_relaxed);
-  if (is_new || looks_++ % kLooksBetweenLists == 0) list();
+  const bool is_due = looks_++ % kLooksBetweenLists == 0;
+  if (is_new || is_due) list();
   bool any_news = is_new;
   const uint64_t passed_ns = nanoseconds(CLOCK_MONOTONIC) - begin_ns_;
   if (passed_ns > 0) {

@@ -206,6 +206,7 @@ PROCESSES = [
 
 THREADS = [
     Case("churn"),
+    Case("many_at_once"),
     Case("small_stacks"),
     Case("huge_stack"),
     Case("deep_recursion"),

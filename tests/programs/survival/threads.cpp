@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include <cstdio>
@@ -169,10 +170,33 @@ void long_jump_from_mpi() {
   say("jumped three times");
 }
 
+void* rest(void*) {
+  const timespec time{1, 0};
+  nanosleep(&time, nullptr);
+  return nullptr;
+}
+
+void* end_at_once(void*) {
+  return nullptr;
+}
+
+// From the first moment on there are new threads whenever culprit looks at all of them, which takes
+// it longer than it may.
+void many_at_once() {
+  pthread_t resting[400] = {};
+  for (pthread_t& thread : resting) {
+    if (pthread_create(&thread, nullptr, rest, nullptr) != 0) return say("no thread");
+  }
+  for (int i = 0; i < 5000; ++i) run_thread(0, end_at_once);
+  for (const pthread_t thread : resting) pthread_join(thread, nullptr);
+  say("all threads have ended");
+}
+
 }  // namespace
 
 const Case kThreads[] = {
     {"churn", churn_threads},
+    {"many_at_once", many_at_once},
     {"small_stacks", small_stacks},
     {"huge_stack", huge_stack},
     {"deep_recursion", deep_recursion},
