@@ -20,6 +20,8 @@ enum class DeviceTrait : uint8_t {
   waits_for_device,
   waits_for_queue,
   waits_for_event,
+  begins_capture,
+  ends_capture,
   copies
 };
 

@@ -65,6 +65,9 @@ class Reader {
         return lose(record.as<raw::device_lost>());
       case RawKind::device_runtime:
         return runtime(record);
+      case RawKind::tool_begin:
+      case RawKind::tool_end:
+        return;  // the collector's work on the log, which no device waits for
       default:
         ++senseless_;
     }
@@ -206,6 +209,7 @@ class Reader {
   }
 
   void runtime(const RawRecord& record) {
+    if (result_.begun_ticks == 0) result_.begun_ticks = record.ticks;
     const uint16_t what = record.as<raw::device_runtime>().what;
     const auto refusal = static_cast<trace::RawDeviceRefusal>(what >> 8);
     if (refusal == trace::RawDeviceRefusal::none) return;

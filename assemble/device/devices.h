@@ -73,6 +73,7 @@ struct RuntimeTime {
 };
 
 struct ProcessDevices {
+  uint64_t begun_ticks = 0;  ///< when a runtime could first be used; 0: never
   std::vector<RecordedDevice> devices;
   std::vector<DeviceQueue> queues;
   std::vector<DeviceLane> lanes;

@@ -200,6 +200,10 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
       frame.kind = CodeKind::system;
       frame.wrapper = true;
     }
+    if (module == CodeKind::user &&
+        NotThePrograms::is_of_device_runtime(source.function, !symbol->from_debug_info)) {
+      frame.kind = CodeKind::device_runtime;
+    }
     if (is_for_tools(source)) frame.kind = CodeKind::collector;
     if (const std::string call = mpi_call(*symbol, source); !call.empty()) {
       frame.kind = CodeKind::user;
@@ -292,7 +296,8 @@ bool Paths::in_spinning(std::span<const uint64_t> addresses) const {
 void Paths::drop_entry(std::vector<CodeFrame>& frames) {
   // Threads that the program makes begin in a function of the collector.
   const auto is_system = [](const CodeFrame& frame) {
-    return frame.kind == CodeKind::system || frame.kind == CodeKind::collector;
+    return frame.kind == CodeKind::system || frame.kind == CodeKind::device_runtime ||
+           frame.kind == CodeKind::collector;
   };
   const bool started =
       frames.size() > 1 && is_system(frames[1]) && (frames[0].start || !frames[0].named);
@@ -313,6 +318,25 @@ void Paths::drop_entry(std::vector<CodeFrame>& frames) {
 
 namespace {
 
+/// The function that compilers generate on the host for each kernel has the kernel's name, and only
+/// calls another, whose name has the kernel's at its end.
+void drop_stubs(std::vector<CodeFrame>& frames) {
+  constexpr std::string_view kStub = "__device_stub_";
+  for (size_t i = 1; i < frames.size(); ++i) {
+    if (frames[i].kind != CodeKind::device_runtime || frames[i - 1].kind != CodeKind::user) continue;
+    const auto is_stub_of = [&](const SourceFrame& stub, const SourceFrame& kernel) {
+      return stub.function.starts_with(kStub) &&
+             readable_name(stub.function.substr(kStub.size())) == kernel.function;
+    };
+    const std::vector<SourceFrame>& before = frames[i - 1].code->symbol->frames;
+    const std::vector<SourceFrame>& here = frames[i].code->symbol->frames;
+    const bool is_kernel = std::any_of(here.begin(), here.end(), [&](const SourceFrame& stub) {
+      return is_stub_of(stub, before.back());
+    });
+    if (is_kernel) frames[i - 1].kind = CodeKind::device_runtime;
+  }
+}
+
 /// The runtime calls the body of a construct. If that function has a name that no compiler gives to
 /// bodies, the body called it last, by a jump.
 bool is_nameless_body(const std::vector<CodeFrame>& frames, size_t i) {
@@ -324,11 +348,17 @@ bool is_nameless_body(const std::vector<CodeFrame>& frames, size_t i) {
 const UserPath& Paths::user_path(uint32_t id) {
   const uint32_t at = places_.at(id, static_cast<uint32_t>(known_.size()));
   if (at < known_.size()) return known_[at];
-  return known_.emplace_back(cut(frames_of(addresses_of(id))));
+  return known_.emplace_back(cut(frames_of(addresses_of(id)), false));
 }
 
-UserPath Paths::path_of(std::span<const uint64_t> addresses) {
-  return cut(frames_of(addresses));
+const UserPath& Paths::starting_path(uint32_t id) {
+  const auto [known, added] = starting_.try_emplace(id);
+  if (added) known->second = cut(frames_of(addresses_of(id)), true);
+  return known->second;
+}
+
+UserPath Paths::path_of(std::span<const uint64_t> addresses, bool starting) {
+  return cut(frames_of(addresses), starting);
 }
 
 /// The function of a library in which the program's functions, the first `own` of these frames,
@@ -359,15 +389,20 @@ RegionId Paths::part_in_library(std::span<const CodeFrame> frames, size_t own) {
   return regions_.in_library(function, always ? entered.code->library : "");
 }
 
-UserPath Paths::cut(std::vector<CodeFrame> frames) {
+UserPath Paths::cut(std::vector<CodeFrame> frames, bool starting) {
   UserPath path;
   drop_entry(frames);
+  drop_stubs(frames);
   const auto is_own = [](const CodeFrame& frame) {
     return frame.kind == CodeKind::user || frame.kind == CodeKind::outlined;
   };
   size_t own = frames.size();
   while (own > 0 && !is_own(frames[own - 1])) --own;
-  const RegionId in_library = own > 0 ? part_in_library(frames, own) : RegionId();
+  const bool starts_up =
+      starting && own > 0 &&
+      std::any_of(frames.begin() + static_cast<ptrdiff_t>(own), frames.end(),
+                  [](const CodeFrame& frame) { return frame.kind == CodeKind::device_runtime; });
+  const RegionId in_library = own > 0 && !starts_up ? part_in_library(frames, own) : RegionId();
   frames.resize(own);
 
   size_t begin = 0;
@@ -382,6 +417,10 @@ UserPath Paths::cut(std::vector<CodeFrame> frames) {
     if (frames[i].kind != CodeKind::user || !frames[i].region.valid()) continue;
     path.frames.push_back(frames[i].region);
     path.sites.push_back(frames[i].site);
+  }
+  if (starts_up) {
+    path.frames.push_back(regions_.device_start_up(trace::Paradigm::cuda));
+    path.sites.push_back(0);
   }
   if (in_library.valid()) {
     path.frames.push_back(in_library);

@@ -93,8 +93,10 @@ class Paths {
   void define(uint32_t id, uint32_t parent, uint64_t address);
   /// The user's functions on a path. The reference stays valid.
   const UserPath& user_path(uint32_t id);
+  /// The same before the process could use a device: what its runtime does then is start-up.
+  const UserPath& starting_path(uint32_t id);
   /// The same of return addresses, outermost first.
-  UserPath path_of(std::span<const uint64_t> addresses);
+  UserPath path_of(std::span<const uint64_t> addresses, bool starting);
 
  private:
   struct Node {
@@ -104,7 +106,7 @@ class Paths {
   std::vector<uint64_t> addresses_of(uint32_t id) const;
   std::vector<CodeFrame> frames_of(std::span<const uint64_t> addresses) const;
   bool in_spinning(std::span<const uint64_t> addresses) const;
-  UserPath cut(std::vector<CodeFrame> frames);
+  UserPath cut(std::vector<CodeFrame> frames, bool starting);
   void drop_entry(std::vector<CodeFrame>& frames);
   RegionId part_in_library(std::span<const CodeFrame> frames, size_t own);
 
@@ -113,6 +115,7 @@ class Paths {
   std::unordered_map<uint32_t, Node> nodes_;
   FlatMap places_;  ///< in known_, by path
   std::deque<UserPath> known_;
+  std::unordered_map<uint32_t, UserPath> starting_;  ///< by path
 };
 
 }  // namespace culprit::assemble

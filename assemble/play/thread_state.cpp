@@ -8,7 +8,7 @@
 namespace culprit::assemble {
 
 void ThreadState::observe(Time time, uint32_t path) {
-  const UserPath* known = path == 0 ? nullptr : &paths.user_path(path);
+  const UserPath* known = path == 0 ? nullptr : &this->path(time, path);
   if (known == nullptr || !known->says_something()) return timeline.observe_nothing(time);
   timeline.observe(time, *known);
 }

@@ -28,7 +28,10 @@ struct ThreadState {
       : process(of_process),
         thread(of_thread),
         timeline(sink, of_thread.folder),
-        paths(of_process.code, of_process.regions) {}
+        paths(of_process.code, of_process.regions) {
+    const uint64_t ticks = of_process.devices.begun_ticks;
+    if (ticks != 0) devices_begin_ = of_process.time(ticks);
+  }
 
   const ProcessContext& process;
   const ThreadContext& thread;
@@ -45,6 +48,12 @@ struct ThreadState {
   std::array<Construct, 64> constructs;  ///< met last, at places that follow from place and name
 
   Time time(const RawRecord& record) const { return process.time(record.ticks); }
+  /// Whether the process could not use a device yet, but has later.
+  bool is_before_devices(Time time) const { return time < devices_begin_; }
+  /// The user's functions on a path that the thread was on at `time`.
+  const UserPath& path(Time time, uint32_t id) {
+    return is_before_devices(time) ? paths.starting_path(id) : paths.user_path(id);
+  }
   /// The path that a record carries in `arg`, if any.
   void observe(Time time, uint32_t path);
   /// Only the return address of a call into the runtime is known.
@@ -53,6 +62,9 @@ struct ThreadState {
   RegionId construct(std::string_view name, trace::RegionRole role, const Symbol* place);
   /// Records a number of the current construct or task.
   void fact(Time time, trace::Fact fact, uint64_t value);
+
+ private:
+  Time devices_begin_;  ///< the earliest time if it uses none
 };
 
 }  // namespace culprit::assemble

@@ -6,6 +6,9 @@
 #include "assemble/records/device_records.h"
 
 #include <algorithm>
+#include <string>
+
+#include "trace/device_calls.h"
 
 namespace culprit::assemble {
 namespace {
@@ -39,6 +42,7 @@ uint32_t DeviceRecords::queue_of(uint32_t number) const {
 
 void DeviceRecords::launch(const RawRecord& record) {
   const auto told = record.as<raw::device_launch>();
+  if (is_captured(trace::OperationNumber{told.operation})) return;
   launched_ = state_.time(record);
   launch_ = {trace::OperationNumber{told.operation},
              told.kind <= trace::kLastDeviceOpKind ? told.kind : trace::DeviceOpKind::other,
@@ -54,6 +58,13 @@ void DeviceRecords::launch(const RawRecord& record) {
   if (call != devices.calls.end() && call->second.recording != trace::OperationNumber::none) {
     after_.push_back(call->second.recording);
   }
+}
+
+/// What the thread hands over while it captures a graph is not executed; to a stream that takes no
+/// part in that it is.
+bool DeviceRecords::is_captured(trace::OperationNumber operation) const {
+  return captures_ &&
+         !state_.process.devices.queue_of_operation.contains(static_cast<uint64_t>(operation));
 }
 
 void DeviceRecords::tell_launch() {
@@ -172,23 +183,27 @@ void DeviceRecords::wait(const RawRecord& record) {
   state_.timeline.sink().device_wait(time, wait);
 }
 
-RegionId DeviceRecords::call(uint16_t name) {
+const DeviceRecords::Call& DeviceRecords::call(uint16_t name) {
   const auto [known, added] = calls_.try_emplace(name);
   if (added) {
     const auto text = state_.names.find(name);
-    known->second = state_.process.regions.device_call(
-        text != state_.names.end() ? text->second : "device runtime");
+    const std::string function = text != state_.names.end() ? text->second : "device runtime";
+    known->second = {state_.process.regions.device_call(function),
+                     is_device_call(function, trace::DeviceTrait::begins_capture),
+                     is_device_call(function, trace::DeviceTrait::ends_capture)};
   }
   return known->second;
 }
 
 void DeviceRecords::enter(const RawRecord& record) {
   const auto entered = record.as<raw::device_enter>();
+  const Call& entered_call = call(entered.name);
+  captures_ = (captures_ || entered_call.begins_capture) && !entered_call.ends_capture;
   const Time time = state_.time(record);
   entered_ = since_.value_or(time);
   if (since_) state_.timeline.drop_samples(entered_);
   state_.observe(entered_, entered.path);
-  state_.timeline.enter(entered_, Level::call, call(entered.name), kDeviceCalls | entered.name);
+  state_.timeline.enter(entered_, Level::call, entered_call.region, kDeviceCalls | entered.name);
   if (since_) start_up(entered_, time);
   since_.reset();
 }

@@ -36,12 +36,18 @@ class DeviceRecords {
   /// The runtime's own record of a call, if there is one.
   const DeviceCall* recorded(uint64_t number) const;
   uint32_t queue_of(uint32_t number) const;
-  RegionId call(uint16_t name);
+  struct Call {
+    RegionId region;
+    bool begins_capture = false, ends_capture = false;
+  };
+  const Call& call(uint16_t name);
+  bool is_captured(trace::OperationNumber operation) const;
   bool is_in_call() const;
   trace::Paradigm paradigm_of_calls() const;
 
   ThreadState& state_;
-  std::map<uint16_t, RegionId> calls_;
+  std::map<uint16_t, Call> calls_;
+  bool captures_ = false;      ///< between calls that begin and end it
   std::optional<Time> since_;  ///< begin of the call whose enter comes next
   Time entered_;               ///< enter time of the current call
   /// The launch, emitted once its dependences, which follow it, are known.

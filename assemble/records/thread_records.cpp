@@ -89,7 +89,7 @@ RegionId ThreadRecords::program_region() {
   }
   if (sampled.valid()) return sampled;
   for (const SeenAsleep& sleep : state_.process.sleepers.of(state_.process.folder.process.pid)) {
-    const UserPath path = state_.paths.path_of(*sleep.path);
+    const UserPath path = state_.paths.path_of(*sleep.path, false);
     if (!path.in_construct && !path.frames.empty()) return path.frames.front();
   }
   return state_.process.regions.function({"main", "", 0});
@@ -105,7 +105,8 @@ void ThreadRecords::define(const RawRecord& record) {
 
 void ThreadRecords::see_sample(const RawRecord& record) {
   const auto sample = record.as<raw::sample>();
-  state_.timeline.sample(state_.time(record), state_.paths.user_path(sample.path),
+  const Time time = state_.time(record);
+  state_.timeline.sample(time, state_.path(time, sample.path),
                          uint64_t{1} + sample.missed);
 }
 
@@ -242,7 +243,7 @@ void ThreadRecords::see_asleep(const PartAsleep& part, bool while_off) {
   const SeenAsleep& sleep = part.sleep;
   const Time begin = state_.process.time(part.begin), end = state_.process.time(part.end);
   timeline.drop_samples(begin);
-  UserPath path = state_.paths.path_of(*sleep.path);
+  UserPath path = state_.paths.path_of(*sleep.path, state_.is_before_devices(begin));
   if (!sleep.call.empty()) path.leave_library();  // the file it slept on says more
   timeline.observe(begin, path);
   if (sleep.call.empty()) return timeline.stay(end);

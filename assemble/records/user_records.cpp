@@ -136,7 +136,7 @@ UserPath UserRecords::path_to(uint64_t caller) {
   UserPath found;
   if (paths == callers.end()) return found;
   for (const std::vector<uint64_t>& addresses : paths->second) {
-    UserPath path = state_.paths.path_of(addresses);
+    UserPath path = state_.paths.path_of(addresses, false);
     if (found.says_something() && path.frames != found.frames) return {};
     found = std::move(path);
   }

@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -121,6 +122,16 @@ Slept opening(int descriptor) {
   return object != 0 ? waited_for(object) : in(descriptor, 0);
 }
 
+/// A driver whose device is opened begins to work for the process: that takes long, and what for is
+/// worth knowing. `result` of the call that opened it, which has read the path unless it failed.
+void after_open(const char* path, int result) {
+  constexpr char kDevices[] = "/dev/nvidia";
+  const KeepErrno keep;
+  const bool was_read = result >= 0 || errno != EFAULT;
+  if (!was_read || strncmp(path, kDevices, sizeof kDevices - 1) != 0) return;
+  if (has_started() && !lifecycle::is_watching()) lifecycle::begin_early();
+}
+
 /// Who lets commands work waits for them: without threads, too, that is worth recording.
 void before_command() {
   if (!has_started()) return;
@@ -203,6 +214,7 @@ using namespace culprit::collector::sampling;
     }                                                                             \
     Watch watch;                                                                  \
     const int result = next arguments;                                            \
+    after_open(path, result);                                                     \
     OPENED(watch, #name, result, (flags & (O_CREAT | O_DIRECTORY | O_PATH)) == 0) \
     return result;                                                                \
   }

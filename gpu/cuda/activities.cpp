@@ -9,6 +9,7 @@
 
 #include "gpu/cuda/buffers.h"
 #include "gpu/cuda/contexts.h"
+#include "gpu/cuda/waiting_calls.h"
 #include "gpu/face.h"
 
 namespace culprit::gpu::cuda {
@@ -79,9 +80,10 @@ Operation operation_of(const Record& record, DeviceOpKind kind) {
   return op;
 }
 
-/// Nodes are numbered in their graph by the lower half.
+/// Nodes are numbered in their graph by the lower half, from 0 on; the upper half is the graph, from
+/// 1 on. Ours begin with 1.
 uint32_t node_of(uint64_t graph_node) {
-  return static_cast<uint32_t>(graph_node);
+  return graph_node == 0 ? 0 : static_cast<uint32_t>(graph_node) + 1;
 }
 
 void see_kernel(const CUpti_ActivityKernel9& record) {
@@ -194,6 +196,8 @@ RawDevicePoint point_of(CUpti_ActivitySynchronizationType type) {
 void see_synchronization(const CUpti_ActivitySynchronization& record) {
   Point point;
   point.what = point_of(record.type);
+  const bool is_hosts = point.what != RawDevicePoint::queue_waits_for_event;
+  if (is_hosts && !is_waiting_call(record.correlationId)) return;
   point.number = OperationNumber{record.correlationId};
   point.event = record.cudaEventId | uint64_t{record.contextId} << 32;
   if (g_cupti->version >= kHasSyncIds) {

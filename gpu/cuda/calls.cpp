@@ -58,6 +58,8 @@ constexpr Rule kRules[] = {
     {"HostUnregister", CallKind::plain},
     {"ModuleLoad", CallKind::plain},
     {"LibraryLoad", CallKind::plain},
+    {"StreamBeginCapture", CallKind::plain},
+    {"StreamEndCapture", CallKind::plain},
     {"StreamCreate", CallKind::plain},
     {"StreamDestroy", CallKind::plain},
     {"CtxCreate", CallKind::plain},

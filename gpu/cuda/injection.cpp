@@ -19,6 +19,7 @@
 #include "gpu/cuda/buffers.h"
 #include "gpu/cuda/calls.h"
 #include "gpu/cuda/contexts.h"
+#include "gpu/cuda/waiting_calls.h"
 #include "gpu/drain.h"
 #include "gpu/face.h"
 
@@ -133,7 +134,10 @@ void enter(InCall& in, const Call& call) {
 void on_call(const Call& call, const CUpti_CallbackData& data) {
   InCall& in = t_call;
   if (data.callbackSite == CUPTI_API_ENTER) {
-    if (in.depth++ == 0) enter(in, call);
+    if (in.depth++ == 0) {
+      enter(in, call);
+      if (call.waits != CallWaits::no) note_waiting_call(data.correlationId);
+    }
     return;
   }
   if (in.depth == 0 || --in.depth > 0 || !in.recorded) return;

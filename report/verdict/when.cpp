@@ -53,8 +53,17 @@ std::string change(const FoundDistribution& row, double wall_s) {
                             : by_s >= 1e-3 ? std::pair(1e-3, "ms")
                                            : std::pair(1e-6, "us");
   const double by = by_s / unit;
+  constexpr double kShown = 0.5;  // a change that would be shown as none
+  if (by < kShown) return fmt::format(", {0} and {0} over time", more);
   return fmt::format(", {:.{}f} {} {} each step", by,
                      by < 10 && std::abs(by - std::round(by)) >= 0.05 ? 1 : 0, name, more);
+}
+
+bool is_on_streams(const FoundDistribution& row, const blame::Findings& findings) {
+  return std::any_of(findings.profile.begin(), findings.profile.end(), [&](const auto& part) {
+    return part.callpath == row.callpath &&
+           !findings.locations[part.location.index()].stream.empty();
+  });
 }
 
 }  // namespace
@@ -93,7 +102,9 @@ std::string when_words(const FoundDistribution& row, const blame::Findings& find
 }
 
 std::string movement_words(const FoundDistribution& row, const blame::Findings& findings) {
-  const std::string_view who = findings.run.ranks > 1 ? "rank" : "thread";
+  const std::string_view who = is_on_streams(row, findings) ? "stream"
+                               : findings.run.ranks > 1     ? "rank"
+                                                            : "thread";
   switch (row.movement) {
     case Movement::stays:
       return "";

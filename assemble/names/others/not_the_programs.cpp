@@ -35,6 +35,16 @@ constexpr std::string_view kWrappers[] = {
 #include "assemble/names/others/wrappers.def"
 };
 
+struct StaticPart {
+  std::string_view beginning;
+  bool is_bare;
+};
+
+constexpr StaticPart kDeviceRuntime[] = {
+#define DEVICE_RUNTIME(beginning, is_bare) {beginning, is_bare},
+#include "assemble/names/others/device_runtime.def"
+};
+
 constexpr std::string_view kSpinWaits[] = {
 #define SPIN_WAIT(function, source) function,
 #include "assemble/names/others/spin_waits.def"
@@ -97,6 +107,13 @@ bool NotThePrograms::is_wrapper(std::string_view function) const {
   return std::any_of(
       std::begin(kWrappers), std::end(kWrappers),
       [function](std::string_view beginning) { return function.starts_with(beginning); });
+}
+
+bool NotThePrograms::is_of_device_runtime(std::string_view function, bool bare) {
+  return std::any_of(std::begin(kDeviceRuntime), std::end(kDeviceRuntime),
+                     [&](const StaticPart& part) {
+                       return (bare || !part.is_bare) && function.starts_with(part.beginning);
+                     });
 }
 
 bool NotThePrograms::is_spin_wait(std::string_view function) const {

@@ -21,6 +21,7 @@ enum class CodeKind : uint8_t {
   outlined,  ///< body of a parallel region or task, which the compiler made a function
   openmp_runtime,
   system,  ///< libraries that are not the program's, and wrappers
+  device_runtime,
   collector,
 };
 
@@ -49,6 +50,9 @@ class NotThePrograms {
   /// empty.
   LibraryUse library(std::string_view file, std::string_view python) const;
   bool is_wrapper(std::string_view function) const;
+  /// Whether it is of a device's runtime that is linked into the program. `bare`: there is no debug
+  /// information on it.
+  static bool is_of_device_runtime(std::string_view function, bool bare);
   /// Whether it waits by looking at memory.
   bool is_spin_wait(std::string_view function) const;
 

@@ -224,8 +224,8 @@ void old_clock() {
 void graph_nodes() {
   start();
   call("cudaGraphLaunch_v10000", 10);
-  kernel(10, 7, 0, 10, "_Z5saxpyfPf", 0x500000001);
-  kernel(10, 7, 5, 10, "_Z5saxpyfPf", 0x500000002);  // beside the first
+  kernel(10, 7, 0, 10, "_Z5saxpyfPf", 0x500000000);
+  kernel(10, 7, 5, 10, "_Z5saxpyfPf", 0x500000001);  // beside the first
   keep(record_of<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 10, 7, 0, 15));
   fake_cupti_deliver(false);
 }
