@@ -61,6 +61,14 @@ void with_log(Write write) {
   write(*g_state);
 }
 
+/// Devices, and the log of what they do, are the parent's. No lock is taken: a thread that held it
+/// is not there any more.
+void forget_in_forked_child() {
+  g_begun.store(false, std::memory_order_relaxed);
+  g_state = nullptr;
+  g_mutex = PTHREAD_MUTEX_INITIALIZER;
+}
+
 }  // namespace
 
 bool begin_device_log(DeviceApi api) {
@@ -73,6 +81,8 @@ bool begin_device_log(DeviceApi api) {
   g_state = new DeviceLog;
   g_state->log = log;
   g_state->first = static_cast<uint32_t>(api) << trace::kRawDeviceApiShift;
+  static const int follows = pthread_atfork(nullptr, nullptr, forget_in_forked_child);
+  static_cast<void>(follows);
   g_begun.store(true, std::memory_order_release);
   return true;
 }

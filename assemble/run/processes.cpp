@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 namespace culprit::assemble {
@@ -35,6 +36,18 @@ bool has_a_runtime(const RawProcessFolder& folder) {
   return takes_part_in_mpi(folder) || process.mpi_library[0] != '\0' ||
          process.omp_runtime[0] != '\0' || process.gomp_redirected != 0 ||
          process.declined == trace::RawDeclined::other_tool || !folder.device_logs.empty();
+}
+
+/// Whether it was forked by a process that has a runtime, and goes on with the same program: a
+/// script's workers load data for it.
+bool works_for_one(const std::vector<RawProcessFolder>& folders, size_t index) {
+  const trace::RawProcess& worker = folders[index].process;
+  return std::any_of(folders.begin(), folders.end(), [&](const RawProcessFolder& folder) {
+    return has_a_runtime(folder) && folder.process.first.monotonic_ns <= worker.first.monotonic_ns &&
+           strcmp(folder.process.host, worker.host) == 0 &&
+           strcmp(folder.process.executable, worker.executable) == 0 &&
+           strcmp(folder.process.command, worker.command) == 0;
+  });
 }
 
 bool take_seat(Arriving& world, const RawProcessFolder& folder, size_t index) {
@@ -119,7 +132,7 @@ Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses
   size_t without_mpi = 0, left_out = 0;
   for (size_t i = 0; i < folders.size(); ++i) {
     if (takes_part_in_mpi(folders[i]) || folders[i].logs.empty()) continue;
-    if (have_runtimes && !has_a_runtime(folders[i])) {
+    if (have_runtimes && !has_a_runtime(folders[i]) && !works_for_one(folders, i)) {
       ++left_out;
       continue;
     }

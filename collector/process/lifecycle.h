@@ -20,8 +20,8 @@ void stop_at_confinement();
 bool is_active();
 
 /// The program makes a thread by itself: that makes the process worth recording, as long as no
-/// other event has done so. Children forked from it begin anew, as those of a process that is not
-/// recorded.
+/// other event has done so. Children forked from it begin anew, as those of all processes that do
+/// not use MPI.
 void activate_for_threads();
 
 /// The program opens something by which it may wait for other processes, or executes a command and

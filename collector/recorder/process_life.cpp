@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,9 +59,14 @@ trace::RawClockPair g_load{};
 char g_folder[PATH_MAX];
 std::atomic<uint32_t> g_refused_probes{0};
 std::atomic<bool> g_early{false};  ///< threads are watched while inert
-/// Only threads of the program's own have been seen so far.
-std::atomic<bool> g_only_threads{false};
 std::atomic<pid_t> g_child{0};  ///< this process's id, if it was forked and has begun anew
+/// The parent's OpenMP runtime, which a forked child may go on with.
+struct Inherited {
+  char omp_runtime[sizeof trace::RawProcess::omp_runtime] = {};
+  uint32_t gomp_redirected = 0;
+  trace::RawDeclined declined = trace::RawDeclined::no;
+};
+Inherited g_inherited;
 
 bool make_process_folder(const char* experiment) {
   char host[64] = {};
@@ -127,13 +133,21 @@ bool is_recorded_process() {
   return g_record->pid == static_cast<uint32_t>(getpid());
 }
 
-/// If nothing was recorded before the fork, or only threads were, the child itself may be worth
+/// MPI and its ranks are the parent's alone.
+bool knows_mpi(const trace::RawProcess& record) {
+  return record.world_rank >= 0 || record.mpi_library[0] != '\0';
+}
+
+/// If nothing was recorded before the fork, or nothing of MPI was, the child itself may be worth
 /// recording: it starts a run of its own here.
 void in_forked_child() {
   const Mode mode = g_mode.load(std::memory_order_relaxed);
   if (mode == Mode::impossible) return;
   python::forget_descriptions();
-  if (mode == Mode::active && g_only_threads.load(std::memory_order_relaxed)) {
+  if (mode == Mode::active && !knows_mpi(*g_record)) {
+    memcpy(g_inherited.omp_runtime, g_record->omp_runtime, sizeof g_inherited.omp_runtime);
+    g_inherited.gomp_redirected = g_record->gomp_redirected;
+    g_inherited.declined = g_record->declined;
     registry::forget_logs();
     forget_core_use();
     cuts::forget();
@@ -173,6 +187,9 @@ bool set_up() {
   cuts::begin(g_folder, g_record->start_ticks);
   registry::begin(g_folder);
   g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
+  memcpy(g_record->omp_runtime, g_inherited.omp_runtime, sizeof g_inherited.omp_runtime);
+  g_record->gomp_redirected = g_inherited.gomp_redirected;
+  g_record->declined = g_inherited.declined;
   warm_up_unwinder();
   code_map::begin(g_folder);
   code_map::loaded_more();
@@ -308,10 +325,10 @@ bool is_active() {
 
 namespace {
 
-bool activate_for(bool only_threads) {
+/// Returns whether the process is recorded now.
+bool begin_recording() {
   Mode mode = g_mode.load(std::memory_order_acquire);
   if (mode == Mode::inert && g_mode.compare_exchange_strong(mode, Mode::activating)) {
-    g_only_threads.store(only_threads, std::memory_order_relaxed);
     return activate_first();
   }
   while (mode == Mode::activating) {
@@ -325,20 +342,18 @@ bool activate_for(bool only_threads) {
 }  // namespace
 
 bool activate() {
-  const bool active = activate_for(/*only_threads=*/false);
-  g_only_threads.store(false, std::memory_order_relaxed);
-  return active;
+  return begin_recording();
 }
 
 void lifecycle::activate_if_worthwhile() {
   if (g_mode.load(std::memory_order_relaxed) != Mode::inert || registry::is_setting_up()) return;
   if (!has_become_worthwhile()) return;
-  const bool active = activate_for(/*only_threads=*/true);
+  const bool active = begin_recording();
   if (active && g_family != nullptr) g_family->works.store(1, std::memory_order_relaxed);
 }
 
 void lifecycle::activate_for_threads() {
-  if (g_mode.load(std::memory_order_acquire) == Mode::inert) activate_for(/*only_threads=*/true);
+  if (g_mode.load(std::memory_order_acquire) == Mode::inert) begin_recording();
 }
 
 void lifecycle::activate_for_sharing() {

@@ -41,10 +41,10 @@ def names(place, way):
         raise harness.Off(f"the verdict names something else: {text[:1500]}")
 
 
-def pool(place):
+def pool(place, *arguments):
     """Who waits for a pool waits for what its workers execute."""
-    folder = place.experiment()
-    succeed([place.culprit, "run", "-o", folder, "--", sys.executable, HERE / "pool.py"])
+    folder = place.experiment(*arguments)
+    succeed([place.culprit, "run", "-o", folder, "--", sys.executable, HERE / "pool.py", *arguments])
     report = Report(place, folder)
     report.check_identities()
     report.check_nothing_lost()
@@ -86,6 +86,7 @@ def tool(place):
 
 TESTS = {
     "pool": pool,
+    "pool_with_openmp": lambda place: pool(place, "openmp"),
     "workers": workers,
     "tool": tool,
     "mpi4py": lambda place: names(place, "mpi4py"),
