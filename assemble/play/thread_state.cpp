@@ -8,7 +8,14 @@
 namespace culprit::assemble {
 
 void ThreadState::observe(Time time, uint32_t path) {
-  const UserPath* known = path == 0 ? nullptr : &this->path(time, path);
+  observe(time, path == 0 ? nullptr : &this->path(time, path));
+}
+
+void ThreadState::observe_call(Time time, uint32_t path) {
+  observe(time, path == 0 ? nullptr : &paths.user_path(path));
+}
+
+void ThreadState::observe(Time time, const UserPath* known) {
   if (known == nullptr || !known->says_something()) return timeline.observe_nothing(time);
   timeline.observe(time, *known);
 }

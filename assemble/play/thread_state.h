@@ -56,6 +56,8 @@ struct ThreadState {
   }
   /// The path that a record carries in `arg`, if any.
   void observe(Time time, uint32_t path);
+  /// The same for a call of a device's runtime, which says itself what it does.
+  void observe_call(Time time, uint32_t path);
   /// Only the return address of a call into the runtime is known.
   void observe_code(Time time, uint64_t code);
   /// Regions::openmp, which is slower: threads go through few constructs again and again.
@@ -64,6 +66,8 @@ struct ThreadState {
   void fact(Time time, trace::Fact fact, uint64_t value);
 
  private:
+  void observe(Time time, const UserPath* known);
+
   Time devices_begin_;  ///< the earliest time if it uses none
 };
 

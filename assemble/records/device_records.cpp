@@ -202,7 +202,7 @@ void DeviceRecords::enter(const RawRecord& record) {
   const Time time = state_.time(record);
   entered_ = since_.value_or(time);
   if (since_) state_.timeline.drop_samples(entered_);
-  state_.observe(entered_, entered.path);
+  state_.observe_call(entered_, entered.path);
   state_.timeline.enter(entered_, Level::call, entered_call.region, kDeviceCalls | entered.name);
   if (since_) start_up(entered_, time);
   since_.reset();
