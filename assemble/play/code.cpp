@@ -323,7 +323,8 @@ namespace {
 void drop_stubs(std::vector<CodeFrame>& frames) {
   constexpr std::string_view kStub = "__device_stub_";
   for (size_t i = 1; i < frames.size(); ++i) {
-    if (frames[i].kind != CodeKind::device_runtime || frames[i - 1].kind != CodeKind::user) continue;
+    if (frames[i].kind != CodeKind::device_runtime || frames[i - 1].kind != CodeKind::user)
+      continue;
     const auto is_stub_of = [&](const SourceFrame& stub, const SourceFrame& kernel) {
       return stub.function.starts_with(kStub) &&
              readable_name(stub.function.substr(kStub.size())) == kernel.function;

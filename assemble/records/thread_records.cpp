@@ -106,8 +106,7 @@ void ThreadRecords::define(const RawRecord& record) {
 void ThreadRecords::see_sample(const RawRecord& record) {
   const auto sample = record.as<raw::sample>();
   const Time time = state_.time(record);
-  state_.timeline.sample(time, state_.path(time, sample.path),
-                         uint64_t{1} + sample.missed);
+  state_.timeline.sample(time, state_.path(time, sample.path), uint64_t{1} + sample.missed);
 }
 
 /// The collector's records about itself, and about its counters.

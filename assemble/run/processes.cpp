@@ -43,7 +43,8 @@ bool has_a_runtime(const RawProcessFolder& folder) {
 bool works_for_one(const std::vector<RawProcessFolder>& folders, size_t index) {
   const trace::RawProcess& worker = folders[index].process;
   return std::any_of(folders.begin(), folders.end(), [&](const RawProcessFolder& folder) {
-    return has_a_runtime(folder) && folder.process.first.monotonic_ns <= worker.first.monotonic_ns &&
+    return has_a_runtime(folder) &&
+           folder.process.first.monotonic_ns <= worker.first.monotonic_ns &&
            strcmp(folder.process.host, worker.host) == 0 &&
            strcmp(folder.process.executable, worker.executable) == 0 &&
            strcmp(folder.process.command, worker.command) == 0;

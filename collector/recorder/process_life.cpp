@@ -59,7 +59,7 @@ trace::RawClockPair g_load{};
 char g_folder[PATH_MAX];
 std::atomic<uint32_t> g_refused_probes{0};
 std::atomic<bool> g_early{false};  ///< threads are watched while inert
-std::atomic<pid_t> g_child{0};  ///< this process's id, if it was forked and has begun anew
+std::atomic<pid_t> g_child{0};     ///< this process's id, if it was forked and has begun anew
 /// The parent's OpenMP runtime, which a forked child may go on with.
 struct Inherited {
   char omp_runtime[sizeof trace::RawProcess::omp_runtime] = {};

@@ -80,8 +80,8 @@ Operation operation_of(const Record& record, DeviceOpKind kind) {
   return op;
 }
 
-/// Nodes are numbered in their graph by the lower half, from 0 on; the upper half is the graph, from
-/// 1 on. Ours begin with 1.
+/// Nodes are numbered in their graph by the lower half, from 0 on; the upper half is the graph,
+/// from 1 on. Ours begin with 1.
 uint32_t node_of(uint64_t graph_node) {
   return graph_node == 0 ? 0 : static_cast<uint32_t>(graph_node) + 1;
 }

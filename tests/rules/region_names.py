@@ -9,7 +9,7 @@ import macros
 # Where names are at home.
 HOMES = re.compile(r"trace/(mpi_calls|pseudo_regions|thread_calls|device_apis|device_calls|openmp_names|definitions|"
                    r"paraver/collectives)\.|"
-                   r"assemble/openmp/ompt_names\.h$")
+                   r"assemble/openmp/ompt_names\.h$|assemble/names/others/device_runtime\.def$")
 # They call functions by their names, or know them by those of the system's calls.
 CALLERS = ("collector/", "gpu/", "assemble/look/system_calls.cpp")
 # Their names are for people.

@@ -33,9 +33,9 @@ class DeviceLog {
   static constexpr uint32_t kFirst = 1u << trace::kRawDeviceApiShift;  ///< of OpenCL's numbers
 
   explicit DeviceLog(RawThread& thread, DeviceApi api = DeviceApi::opencl,
-                     bool out_of_order = false)
+                     bool out_of_order = false, uint64_t begun = 0)
       : thread_(thread) {
-    thread_.put(RawKind::device_runtime, 0, static_cast<uint16_t>(api), 0, packed("runtime"));
+    thread_.put(RawKind::device_runtime, begun, static_cast<uint16_t>(api), 0, packed("runtime"));
     thread_.put(RawKind::device_def, 0, static_cast<uint16_t>(api), kFirst,
                 packed("deviceuuid", {6 | uint64_t{4} << 32}));
     thread_.put(RawKind::device_queue_def, 0, out_of_order ? 1 : 0, kFirst, {kFirst, 3});
@@ -250,6 +250,77 @@ TEST_F(DevicesTest, WhatIsMadeForTheRuntimeStandsApart) {
 80   -
 100 -
 )");
+}
+
+// Before there is a context no call of the runtime is seen, but samples see its code.
+TEST_F(DevicesTest, WhatARuntimeDoesBeforeItCanBeUsedIsStartUp) {
+  {
+    auto p = process();
+    p->ended(100);
+    RawThread& thread = p->thread(0);
+    const auto in_runtime = in_main({"prepare", "libcudart_static_1a", "libcudart_static_2b"});
+    thread.sample(20, in_main({"read_input"}));
+    thread.sample(40, in_runtime);
+    thread.sample(60, in_runtime);
+    thread.sample(80, in_runtime);  // it works as any library does
+    DeviceLog(p->thread(kLog), DeviceApi::cuda, false, 70);
+  }
+  play();
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+10   read_input
+30   -
+30   prepare
+30     device start-up
+70     -
+90   -
+100 -
+)");
+}
+
+// Work of the collector on the log of devices says nothing of them.
+TEST_F(DevicesTest, TheCollectorMayWorkOnTheLogOfDevices) {
+  {
+    auto p = process();
+    p->ended(100);
+    launch(p->thread(0), 10, 1);
+    RawThread& log = p->thread(kLog);
+    DeviceLog(log).op(1, 20, 30);
+    log.put(RawKind::tool_begin, 40, 0, 0);
+    log.put(RawKind::tool_end, 50, 0, 0);
+  }
+  EXPECT_EQ(losses(play(), "device_records_senseless"), 0u);
+}
+
+// What is handed over to a stream whose operations become a graph is not executed; to another
+// stream it is.
+TEST_F(DevicesTest, WhatIsCapturedIsNotLaunched) {
+  {
+    auto p = process();
+    p->ended(100);
+    RawThread& thread = p->thread(0);
+    const auto path = thread.path(in_main({}));
+    const auto call = [&](uint64_t time, uint16_t name, uint64_t number) {
+      thread.put(RawKind::device_enter, time, name, path);
+      if (number != 0) {
+        thread.put(RawKind::device_launch, time + 1, 0, trace::kRawNoQueue, {number});
+      }
+      thread.put(RawKind::device_leave, time + 2, name, 0);
+    };
+    thread.put(RawKind::string_def, 5, 4, 9, packed("cuGo"));
+    thread.put(RawKind::string_def, 5, 22, 10, packed("cudaStreamBeginCapture"));
+    thread.put(RawKind::string_def, 5, 20, 11, packed("cudaStreamEndCapture"));
+    call(10, 10, 0);
+    call(20, 9, 6);
+    call(30, 9, 7);
+    call(40, 11, 0);
+    call(50, 9, 8);
+    DeviceLog(p->thread(kLog), DeviceApi::cuda).op(7, 60, 70);
+  }
+  play();
+  const std::string text = listing.text("0.0");
+  EXPECT_EQ(text.find("launch 6"), text.npos) << text;
+  EXPECT_NE(text.find("launch 7"), text.npos) << text;
+  EXPECT_NE(text.find("launch 8"), text.npos) << text;
 }
 
 // The runtime tells of it later, by its clock: loading in the first launch, and in the second a
