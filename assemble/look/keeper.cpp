@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "assemble/look/fault_net.h"
 #include "assemble/look/look.h"
 #include "assemble/look/note.h"
 
@@ -24,18 +25,22 @@ std::chrono::steady_clock::duration time_on_core() {
 
 }  // namespace
 
+void WhereaboutsKeeper::look() {
+  const GuardedPath raw = GuardedPath(experiment_) / "raw";
+  last_ = look_at_run(raw, Which::below, last_);
+  for (const ProcessLook& process : last_.processes) {
+    write_note(raw / process.folder, process);
+  }
+}
+
 void WhereaboutsKeeper::step() {
   constexpr int kRarerThanItsCost = 100;
   constexpr unsigned kEarlyLooks = 6;  // a run may hang, and be killed, soon
   constexpr Clock::duration kLongestPause = std::chrono::seconds(8);
-  if (Clock::now() < next_) return;
+  if (Clock::now() < next_ || is_over_) return;
   const Clock::duration begin = time_on_core();
   try {
-    const GuardedPath raw = GuardedPath(experiment_) / "raw";
-    last_ = look_at_run(raw, Which::below, last_);
-    for (const ProcessLook& process : last_.processes) {
-      write_note(raw / process.folder, process);
-    }
+    is_over_ = !survives([this] { look(); });
   } catch (const std::exception&) {  // no memory: the program goes on, and its end is to be seen
     last_ = {};
   }

@@ -22,11 +22,14 @@ class WhereaboutsKeeper {
   void step();
 
  private:
+  void look();
+
   using Clock = std::chrono::steady_clock;
 
   std::filesystem::path experiment_;
   Look last_;
   unsigned looks_ = 0;
+  bool is_over_ = false;  ///< one ended in a fault
   Clock::time_point next_;
   Clock::duration pause_ = std::chrono::milliseconds(900);
 };

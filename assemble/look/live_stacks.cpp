@@ -211,7 +211,8 @@ std::optional<uint64_t> LiveStacks::Unwinder::find_frame_pointer(const End& end)
       dwfl_module_addrinfo(module, end.pc, &offset, &symbol, nullptr, nullptr, nullptr) != nullptr;
   const uint64_t function = named ? end.pc - offset : 0;
   const uint64_t top = sp + stack.size();
-  for (uint64_t slot = (end.sp + 7) & ~uint64_t{7}; slot + 16 <= top; slot += 8) {
+  // A walk that found nothing ends nowhere.
+  for (uint64_t slot = (std::max(end.sp, sp) + 7) & ~uint64_t{7}; slot + 16 <= top; slot += 8) {
     const uint64_t saved = *word(slot), after = *word(slot + 8);
     if (after < kPage || dwfl_addrmodule(dwfl, after) == nullptr) continue;
     const bool points_up = saved > slot && saved < top + kMostStack;
