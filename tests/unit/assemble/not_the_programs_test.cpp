@@ -61,7 +61,8 @@ TEST(NotTheProgramsOwn, FrameworksAreWrappers) {
   EXPECT_TRUE(NotThePrograms::is_of_device_runtime("libcudart_static_5449a5", true));
   EXPECT_TRUE(NotThePrograms::is_of_device_runtime("__device_stub__Z4busyy", false));
   EXPECT_TRUE(NotThePrograms::is_of_device_runtime("cudaEventQuery", true));
-  EXPECT_FALSE(NotThePrograms::is_of_device_runtime("cudaSolve", false));  // the program's own
+  EXPECT_FALSE(NotThePrograms::is_of_device_runtime("cudaEventQuery", false));
+  EXPECT_FALSE(NotThePrograms::is_of_device_runtime("cudaSolve", true));  // the program's own
   EXPECT_FALSE(NotThePrograms::is_of_device_runtime("relax", true));
 }
 
