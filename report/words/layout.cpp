@@ -12,46 +12,13 @@
 #include <cmath>
 #include <vector>
 
+#include "report/words/columns.h"
+#include "report/words/short_name.h"
+
 namespace culprit::report {
 namespace {
 
 size_t width_of_pages = kUsualWidth;
-
-bool continues(char c) {
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
-}
-
-size_t columns(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
-}
-
-/// The first (or last) `count` columns of `text`.
-std::string_view first_columns(std::string_view text, size_t count) {
-  size_t end = 0;
-  for (; end < text.size(); ++end) {
-    if (!continues(text[end]) && count-- == 0) break;
-  }
-  return text.substr(0, end);
-}
-
-std::string_view last_columns(std::string_view text, size_t count) {
-  const size_t all = columns(text);
-  if (count >= all) return text;
-  return text.substr(first_columns(text, all - count).size());
-}
-
-/// Words stay whole where most of what there is room for is left then.
-std::string cut_in_the_middle(std::string_view text, size_t width) {
-  if (columns(text) <= width) return std::string(text);
-  const size_t kept = width > 3 ? width - 3 : 0;
-  std::string_view head = first_columns(text, kept / 2);
-  std::string_view tail = last_columns(text, kept - kept / 2);
-  const size_t last = head.rfind(' '), first = tail.find(' ');
-  if (last != std::string_view::npos && last >= head.size() / 2) head = head.substr(0, last + 1);
-  if (first < tail.size() / 2) tail = tail.substr(first);
-  return fmt::format("{}...{}", head, tail);
-}
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -165,14 +132,50 @@ std::string grouped(size_t number) {
   return digits;
 }
 
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Whether no line ends between the two: "1 299", "0.58 s", "24 %".
+bool belong_together(std::string_view number, std::string_view next) {
+  if (number.empty() || !is_digit(number.back())) return false;
+  const auto letters =
+      static_cast<size_t>(std::find_if(next.begin(), next.end(),
+                                       [](char c) { return c != '%' && !(c >= 'a' && c <= 'z'); }) -
+                          next.begin());
+  if (letters > 0)
+    return next.starts_with('%') || next.substr(0, letters) == "s" ||
+           next.substr(0, letters) == "ms" || next.substr(0, letters) == "us";
+  constexpr size_t kGroup = 3;
+  return std::count_if(next.begin(), next.end(), is_digit) == kGroup &&
+         std::all_of(next.begin(), next.begin() + kGroup, is_digit);
+}
+
+/// The words of a text, of which those that belong together are one.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    if (!words.empty() && belong_together(words.back(), word)) {
+      words.back().append(" ").append(word);
+    } else {
+      words.emplace_back(word);
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
 std::string wrapped(std::string_view text, size_t indent) {
   std::string page, line;
   const auto flush = [&] {
     if (!line.empty()) page += std::string(indent, ' ') + line + '\n';
     line.clear();
   };
-  for (const std::string_view word : split(text, ' ')) {
-    if (word.empty()) continue;
+  for (const std::string& word : words_of(text)) {
     if (!line.empty() && indent + columns(line) + 1 + columns(word) > page_width()) flush();
     if (!line.empty()) line += ' ';
     line += word;
@@ -181,42 +184,61 @@ std::string wrapped(std::string_view text, size_t indent) {
   return page;
 }
 
+namespace {
+
+/// Less is no name.
+constexpr size_t kLeastName = 12;
+/// Of a longer one in many namespaces, callers mean more than these.
+constexpr size_t kGoodName = 24;
+
+/// The root, the part at `apart`, and as much of the end as there is room for.
+std::string shortened_but(const std::vector<std::string_view>& parts, size_t apart, size_t width) {
+  const size_t last = parts.size() - 1;
+  std::string head = short_name(parts.front(), std::max(kLeastName, width / 4));
+  if (apart > 1) head += "/...";
+  if (apart > 0 && apart < last) {
+    head += '/' + short_name(parts[apart], std::max(kLeastName, width / 3));
+  }
+  const bool is_next = apart + 1 == last || last == 1;
+  const std::string gap = is_next ? "" : "/...";
+  const size_t least = std::min(columns(parts.back()), kLeastName);
+  if (columns(head) + columns(gap) + 1 + least > width) return short_name(parts.back(), width);
+  const size_t room = width - columns(head) - columns(gap) - 1;
+  const bool is_long = columns(parts.back()) > room && parts.back().find("::") != std::string::npos;
+  const size_t wanted = is_long ? std::min(room, std::max(room / 2, kGoodName)) : room;
+  std::string tail = '/' + short_name(parts.back(), wanted);
+  size_t from = last;
+  while (from > apart + 1 &&
+         columns(head) + columns(gap) + columns(tail) + 1 + columns(parts[from - 1]) <= width) {
+    tail = fmt::format("/{}{}", parts[--from], tail);
+  }
+  return head + (from > apart + 1 ? gap : "") + tail;
+}
+
+}  // namespace
+
 std::string shortened(std::string_view path, size_t width) {
   if (columns(path) <= width) return std::string(path);
   const std::vector<std::string_view> parts = split(path, '/');
-  const std::string head = fmt::format("{}/...", parts.front());
-  std::string tail;
-  for (size_t i = parts.size(); i-- > 1;) {
-    if (columns(head) + columns(tail) + 1 + columns(parts[i]) > width) break;
-    tail = fmt::format("/{}{}", parts[i], tail);
-  }
-  if (!tail.empty()) return head + tail;
-  return cut_in_the_middle(parts.back(), width);
+  return parts.size() == 1 ? short_name(path, width) : shortened_but(parts, 0, width);
 }
 
 namespace {
-
-/// The root, the part `apart` counted from the end, and as much of the end as there is room for.
-std::string shortened_but(std::string_view path, size_t apart, size_t width) {
-  const std::vector<std::string_view> parts = split(path, '/');
-  if (apart + 1 >= parts.size()) return shortened(path, width);
-  const size_t at = parts.size() - 1 - apart;
-  const std::string_view gap = at > 1 ? "/..." : "";
-  std::string head = fmt::format("{}{}/{}", parts.front(), gap, parts[at]);
-  if (apart > 1) head += "/...";
-  std::string tail = apart > 0 ? fmt::format("/{}", parts.back()) : "";
-  for (size_t i = parts.size() - 1; i-- > at + 2;) {
-    if (columns(head) + columns(tail) + 1 + columns(parts[i]) > width) break;
-    tail = fmt::format("/{}{}", parts[i], tail);
-  }
-  return cut_in_the_middle(head + tail, width);
-}
 
 /// How many parts two paths end alike in.
 size_t alike_at_the_end(std::string_view a, std::string_view b) {
   const auto all = split(a, '/'), others = split(b, '/');
   const auto differ = std::mismatch(all.rbegin(), all.rend(), others.rbegin(), others.rend());
   return static_cast<size_t>(differ.first - all.rbegin());
+}
+
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+size_t common_beginning(std::string_view a, std::string_view b) {
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
+                             a.begin());
 }
 
 }  // namespace
@@ -226,14 +248,18 @@ std::vector<std::string> shortened(const std::vector<std::string>& paths, size_t
   for (const std::string& path : paths) all.push_back(shortened(path, width));
   std::vector<std::string> apart = all;
   for (size_t i = 0; i < all.size(); ++i) {
-    size_t alike = 0;
+    size_t alike = 0, common = std::string::npos;
     bool collides = false;
     for (size_t j = 0; j < all.size(); ++j) {
       if (all[i] != all[j] || paths[i] == paths[j]) continue;
       collides = true;
       alike = std::max(alike, alike_at_the_end(paths[i], paths[j]));
+      common = std::min(common, common_beginning(last_part(paths[i]), last_part(paths[j])));
     }
-    if (collides) apart[i] = shortened_but(paths[i], alike, width);
+    const std::vector<std::string_view> parts = split(paths[i], '/');
+    if (!collides || (alike > 0 && alike + 1 >= parts.size())) continue;
+    apart[i] = alike > 0 ? shortened_but(parts, parts.size() - 1 - alike, width)
+                         : short_name_around(parts.back(), common, width);
   }
   return apart;
 }

@@ -64,7 +64,7 @@ std::string grouped(size_t number);
 std::string wrapped(std::string_view text, size_t indent);
 
 /// A call path in at most `width` columns: the root and as much of the end as there is room for,
-/// "..." for what is left out between them.
+/// "..." for what is left out between them. Of a function whose name is too long, a short form.
 std::string shortened(std::string_view path, size_t width);
 
 /// Shortens the paths of a table, each as above. Where two would look the same, each keeps the part

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "report/words/layout.h"
+#include "report/words/short_name.h"
 
 #include <gtest/gtest.h>
 
@@ -58,9 +59,64 @@ TEST(Shortened, KeepsRootAndEnd) {
   EXPECT_EQ(shortened("main/first/second/third/MPI_Recv", 18), "main/.../MPI_Recv");
 }
 
-TEST(Shortened, CutsAnEndlessName) {
+TEST(Shortened, CutsAnEndlessNameBelowItsRoot) {
   const std::string cut = shortened("main/" + std::string(50, 'x') + std::string(50, 'y'), 23);
-  EXPECT_EQ(cut, std::string(10, 'x') + "..." + std::string(10, 'y'));
+  EXPECT_EQ(cut, "main/" + std::string(7, 'x') + "..." + std::string(8, 'y'));
+}
+
+TEST(Shortened, NeverLosesTheCallersOfALongName) {
+  const std::string path =
+      "<module>/train/prepare_batch/at::native::templates::cpu::(anonymous namespace)::"
+      "normal_kernel<at::CPUGeneratorImpl*, at::native::NormalStub>";
+  EXPECT_EQ(shortened(path, 75), "<module>/train/prepare_batch/normal_kernel<...>");
+  EXPECT_EQ(shortened(path, 40), "<module>/.../normal_kernel<...>");
+}
+
+TEST(ShortName, LeavesOutWhatSaysLeast) {
+  const std::string name =
+      "void at::native::templates::cpu::(anonymous namespace)::normal_kernel<at::Generator*>"
+      "(at::TensorBase const&, double)";
+  EXPECT_EQ(short_name(name, 200), name);
+  EXPECT_EQ(short_name(name, 90),
+            "at::native::templates::cpu::(anonymous namespace)::normal_kernel<at::Generator*>");
+  EXPECT_EQ(short_name(name, 75),
+            "at::native::templates::cpu::(anonymous namespace)::normal_kernel<...>");
+  EXPECT_EQ(short_name(name, 50), "cpu::(anonymous namespace)::normal_kernel<...>");
+  EXPECT_EQ(short_name(name, 20), "normal_kernel<...>");
+}
+
+TEST(ShortName, KnowsOperatorsFromBrackets) {
+  EXPECT_EQ(short_name("bool space::room::Key<int, long>::operator<(Key const&) const", 24),
+            "Key<...>::operator<");
+  EXPECT_EQ(short_name("space::room::Loop<(lambda at a.cpp:3)>::operator()(int)", 26),
+            "Loop<...>::operator()");
+}
+
+TEST(ShortName, CutsBetweenWords) {
+  EXPECT_EQ(
+      short_name("sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize256x128x8_aligna4_execute_kernel__"
+                 "5x_cublas",
+                 48),
+      "sm80_xmma_gemm_f32f32_..._kernel__5x_cublas");
+}
+
+TEST(ShortName, TellsNamesApartThatDifferInTheMiddle) {
+  const std::string begin = "sm80_xmma_gemm_f32f32_f32f32_f32_";
+  const std::string end = "_n_tilesize256x128x8_stage3_aligna4_alignc4_execute_kernel__5x_cublas";
+  const auto names = distinct_short_names({begin + "nn" + end, begin + "tn" + end, "short"}, 48);
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_NE(names.at(begin + "nn" + end).find("nn_n"), std::string::npos);
+  EXPECT_NE(names.at(begin + "tn" + end).find("tn_n"), std::string::npos);
+  for (const auto& [name, text] : names) EXPECT_LE(text.size(), 48u);
+  const auto paths = shortened({"a/b/" + begin + "nn" + end, "a/b/" + begin + "tn" + end}, 50);
+  EXPECT_NE(paths[0], paths[1]);
+}
+
+TEST(Wrapped, KeepsNumbersInOnePiece) {
+  const std::string text = std::string(93, 'x') + " and 1 299 other";
+  EXPECT_EQ(wrapped(text, 0), std::string(93, 'x') + " and\n1 299 other\n");
+  const std::string shorter = std::string(91, 'x') + " only 0.58 s (12 %) shorter";
+  EXPECT_EQ(wrapped(shorter, 0), std::string(91, 'x') + " only\n0.58 s (12 %) shorter\n");
 }
 
 TEST(Shortened, KeepsWordsWhole) {
