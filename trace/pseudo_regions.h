@@ -69,7 +69,7 @@ constexpr std::string_view rest_of_family(std::string_view name) {
 constexpr bool is_part_of_caller(std::string_view name) {
   const Pseudo kind = pseudo_of(name);
   return kind == Pseudo::blocked_in || kind == Pseudo::io_in || kind == Pseudo::in_library ||
-         kind == Pseudo::spinning;
+         kind == Pseudo::importing || kind == Pseudo::spinning;
 }
 
 }  // namespace culprit::trace

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 9> kOutlined = {
     "__par_region",  "__par_loop",      "__par_task", "__nv_"};
 
 /// Modules of Python's own library mean less to a reader than their callers, too.
-LibraryUse use_of(std::string_view file, const PythonModule& python, bool is_source,
+LibraryUse use_of(std::string_view file, const trace::PythonModule& python, bool is_source,
                   const NotThePrograms& others) {
   if (file.starts_with("libculprit")) return {CodeKind::collector, Shown::never};
   if (python.standard) return {CodeKind::system, is_source ? Shown::always : Shown::never};
@@ -165,15 +165,18 @@ void ProcessCode::learn_python(uint64_t address, const Survey& survey, const Not
   code->site = std::hash<std::string>{}(source.file + ':' + source.function) ^
                ((uint64_t{source.line} << 32 | offset) + 1) * 0x9e3779b97f4a7c15u;
   CodeFrame frame;
-  const PythonModule& module = described->second.module;
+  const trace::PythonModule& module = described->second.module;
   const LibraryUse use = use_of("", module, true, others);
   frame.kind = use.kind;
   frame.shown = use.shown;
   code->library = module.name;
   if (stands_between(source.file)) frame.kind = CodeKind::system;
+  frame.imports = described->second.imports;
   frame.python_entry = is_python_entry(source);
   frame.python_threads = is_of_python_threads(source);
-  if (frame.kind == CodeKind::user) frame.region = regions.function(source);
+  if (frame.kind == CodeKind::user || frame.kind == CodeKind::framework) {
+    frame.region = regions.function(source);
+  }
   code->frames.push_back(frame);
 }
 
@@ -185,7 +188,7 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
   Code* const learned = learn_code(address, *symbol);
   if (learned == nullptr) return;
   Code& code = *learned;
-  const PythonModule python = python_module(place->module);
+  const trace::PythonModule python = trace::python_module(place->module);
   const std::string& extension = python.name;
   const LibraryUse use = use_of(symbol->module, python, false, others);
   const CodeKind module = use.kind;
@@ -196,7 +199,8 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
     frame.kind = module;
     frame.shown = use.shown;
     if (module == CodeKind::user && is_outlined(source.function)) frame.kind = CodeKind::outlined;
-    if (module == CodeKind::user && is_wrapper(*symbol, source.function, others)) {
+    const bool may_be_named = module == CodeKind::user || module == CodeKind::framework;
+    if (may_be_named && is_wrapper(*symbol, source.function, others)) {
       frame.kind = CodeKind::system;
       frame.wrapper = true;
     }
@@ -212,7 +216,8 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
     frame.named = symbol->named;
     frame.start = source.function == "_start";
     frame.program = symbol->program && code.frames.empty();
-    if (frame.kind == CodeKind::user && !frame.start && !frame.region.valid()) {
+    const bool is_code = frame.kind == CodeKind::user || frame.kind == CodeKind::framework;
+    if (is_code && !frame.start && !frame.region.valid()) {
       frame.region = regions.function(source);
     }
     code.frames.push_back(frame);
@@ -370,6 +375,7 @@ RegionId Paths::part_in_library(std::span<const CodeFrame> frames, size_t own) {
   bool directly = true;  // from the program
   for (size_t i = own; i < frames.size(); ++i) {
     const CodeFrame& frame = frames[i];
+    if (frame.imports) return regions_.importing(frame.code->library);
     if (frame.kind == CodeKind::openmp_runtime) break;
     if (frame.kind == CodeKind::collector) {
       if (chosen > 0 && frames[chosen].shown != Shown::always) return {};
@@ -390,10 +396,24 @@ RegionId Paths::part_in_library(std::span<const CodeFrame> frames, size_t own) {
   return regions_.in_library(function, always ? entered.code->library : "");
 }
 
+namespace {
+
+/// A framework that the program has called works for it; else it is named like the program.
+void decide_frameworks(std::vector<CodeFrame>& frames) {
+  CodeKind kind = CodeKind::user;
+  for (CodeFrame& frame : frames) {
+    if (frame.kind == CodeKind::user && frame.region.valid()) kind = CodeKind::system;
+    if (frame.kind == CodeKind::framework) frame.kind = kind;
+  }
+}
+
+}  // namespace
+
 UserPath Paths::cut(std::vector<CodeFrame> frames, bool starting) {
   UserPath path;
   drop_entry(frames);
   drop_stubs(frames);
+  decide_frameworks(frames);
   const auto is_own = [](const CodeFrame& frame) {
     return frame.kind == CodeKind::user || frame.kind == CodeKind::outlined;
   };

@@ -38,6 +38,7 @@ struct CodeFrame {
   bool program = false;         ///< Fortran's main program
   bool python_entry = false;    ///< of Python's own, which begins a thread
   bool python_threads = false;  ///< of its module for threads, but for what runs the thread's code
+  bool imports = false;         ///< code of a module of Python's that is executed as it is imported
   bool wrapper = false;         ///< in the program, but says less than who calls it
   Shown shown = Shown::never;
   uint64_t site = 0;           ///< of a path: from where it calls what follows

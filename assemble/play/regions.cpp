@@ -112,6 +112,11 @@ RegionId Regions::in_library(std::string_view function, std::string_view library
                  Paradigm::user, "", 0});
 }
 
+RegionId Regions::importing(std::string_view module) {
+  return intern({fmt::format("{}{})", trace::pseudo::importing, module), RegionRole::function,
+                 Paradigm::user, "", 0});
+}
+
 RegionId Regions::user(std::string_view name, RegionRole role) {
   std::string plain(name);
   std::replace(plain.begin(), plain.end(), '/', '|');

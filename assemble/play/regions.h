@@ -43,6 +43,8 @@ class Regions {
   /// A function's time in a function of a library, which is named if it is not the language's own;
   /// either may be unknown.
   RegionId in_library(std::string_view function, std::string_view library);
+  /// A function's time in which Python imports a module that is not the program's.
+  RegionId importing(std::string_view module);
   /// A call of a device's runtime ("clEnqueueNDRangeKernel", "cudaLaunchKernel").
   RegionId device_call(std::string_view name);
   /// Work of such a runtime in a call for its own sake (trace::kDeviceStartUp).

@@ -164,10 +164,12 @@ class Surveyor {
     const auto code = record.as<raw::python_code>();
     const auto bytes = record.rest_of<raw::python_code>();
     PythonCode& known = result_.survey.python[code.number];
-    known.name = text_in(bytes, code.name);
     const std::string file(text_in(bytes, code.file, code.name));
     known.file = base_name(file);
-    known.module = python_module(file);
+    known.module = trace::python_module(file);
+    const std::string_view name = text_in(bytes, code.name);
+    known.name = trace::python_function_name(name, known.module);
+    known.imports = trace::is_import(name, known.module);
     known.line = code.line;
   }
 

@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "assemble/names/others/python_module.h"
 #include "assemble/raw/reader.h"
 #include "assemble/run/sampled_stacks.h"
 #include "trace/definitions.h"
+#include "trace/python/python_module.h"
 
 namespace culprit::assemble {
 
@@ -92,7 +92,8 @@ struct ClockMeeting {
 struct PythonCode {
   std::string name;
   std::string file;  ///< base name
-  PythonModule module;
+  trace::PythonModule module;
+  bool imports = false;  ///< what is executed as the module is imported
   uint32_t line = 0;
 };
 

@@ -6,9 +6,13 @@
 // waits for nothing, copies from pageable memory). The cost of the last two does not show in a
 // trace, so a single occurrence is reported.
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <utility>
 
+#include "blame/findings/path_meaning.h"
 #include "blame/judge/diagnose.h"
+#include "blame/judge/functions.h"
 
 namespace culprit::blame {
 
@@ -48,7 +52,9 @@ FoundDiagnosis launch_bound_phases(const Findings& findings, size_t device) {
 
 }  // namespace
 
-std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKind kind) {
+namespace {
+
+std::map<CallPathId, DeviceBlamed> blamed_by_path(const Findings& findings, DeviceBlameKind kind) {
   std::map<CallPathId, DeviceBlamed> sums;
   for (const FoundDeviceBlame& row : findings.device_blame) {
     if (row.kind != kind) continue;
@@ -59,8 +65,68 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKin
     sum.between_s += row.between_s;
     sum.critical_s = row.critical_s;  // equal in all rows
   }
+  return sums;
+}
+
+bool is_start_up(const Findings& findings, CallPathId path) {
+  return path.valid() && findings.callpaths[path.index()].start_up;
+}
+
+constexpr size_t kUnknown = SIZE_MAX;
+
+/// The program's function that has launched an operation. Where none is known, each call path
+/// stands for itself.
+size_t launcher(const Findings& findings, const Functions& functions, CallPathId path) {
+  CallPathId at = path;
+  while (at.valid() && is_of_device(findings.callpaths[at.index()])) at = functions.parent(at);
+  return at.valid() ? functions.of(at) : findings.callpaths.size() + path.index();
+}
+
+/// What belongs to one function is one row, and one kernel that one function launches.
+struct BlamedKey {
+  FunctionNumber function = kUnknown;
+  size_t launcher = kUnknown;
+  bool start_up = false;
+  auto operator<=>(const BlamedKey&) const = default;
+};
+
+std::vector<DeviceBlamed> by_function(const Findings& findings,
+                                      const std::map<CallPathId, DeviceBlamed>& by_path) {
+  const Functions functions(findings);
+  std::map<BlamedKey, DeviceBlamed> sums;
+  std::map<BlamedKey, double> most_s;
+  for (const auto& [path, row] : by_path) {
+    BlamedKey key;
+    key.start_up = is_start_up(findings, path);
+    if (path.valid()) {
+      key.function = functions.of(path);
+      const bool launched = is_of_device(findings.callpaths[path.index()]);
+      if (launched) key.launcher = launcher(findings, functions, path);
+    }
+    DeviceBlamed& sum = sums[key];
+    if (sum.callpaths.empty() || row.time_s > most_s[key]) {
+      sum.callpath = path;
+      most_s[key] = row.time_s;
+    }
+    sum.time_s += row.time_s;
+    sum.alone_s += row.alone_s;
+    sum.between_s += row.between_s;
+    sum.critical_s += row.critical_s;
+    sum.callpaths.push_back(path);
+  }
   std::vector<DeviceBlamed> rows;
-  for (const auto& [path, sum] : sums) rows.push_back(sum);
+  for (auto& [key, sum] : sums) {
+    const bool is_most = most_s[key] >= sum.time_s / 2;
+    if (sum.callpath.valid() && !is_most) sum.callpath = functions.own_path(sum.callpath);
+    rows.push_back(std::move(sum));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKind kind) {
+  std::vector<DeviceBlamed> rows = by_function(findings, blamed_by_path(findings, kind));
   std::stable_sort(rows.begin(), rows.end(), [](const DeviceBlamed& a, const DeviceBlamed& b) {
     return a.time_s > b.time_s;
   });
@@ -69,9 +135,7 @@ std::vector<DeviceBlamed> device_blamed(const Findings& findings, DeviceBlameKin
 
 std::vector<DeviceBlamed> own_idle_device(const Findings& findings) {
   std::vector<DeviceBlamed> rows = device_blamed(findings, DeviceBlameKind::idle_device);
-  std::erase_if(rows, [&](const DeviceBlamed& row) {
-    return row.callpath.valid() && findings.callpaths[row.callpath.index()].start_up;
-  });
+  std::erase_if(rows, [&](const DeviceBlamed& row) { return is_start_up(findings, row.callpath); });
   return rows;
 }
 

@@ -32,13 +32,14 @@ const FoundDiagnosis* find_diagnosis(const Findings& findings, Diagnosis kind);
 /// Unfinished work of a program that was killed is not missing from its records.
 std::string lost_records(const Losses& losses);
 
-/// A call path's blame between devices and hosts, on all locations.
+/// A function's blame between devices and hosts, on all locations.
 struct DeviceBlamed {
-  CallPathId callpath;
+  CallPathId callpath;  ///< with most of it; the function's own, if none has half
   double time_s = 0;
   double alone_s = 0;
   double between_s = 0;
-  double critical_s = 0;  ///< wall-clock time, on all locations
+  double critical_s = 0;              ///< wall-clock time, on all locations
+  std::vector<CallPathId> callpaths;  ///< all of them
 };
 
 /// Most first.

@@ -39,13 +39,15 @@ CallPathId Functions::caller(CallPathId path) const {
 }
 
 bool is_function(const FoundCallPath& path) {
+  if (is_of(path, trace::Paradigm::library) && path.parent.valid()) return false;
   return !is_of(path, trace::Paradigm::openmp) && !is_of(path, trace::Paradigm::mpi) &&
          trace::pseudo_region(path.region) == nullptr;
 }
 
 bool is_in_call_of_system(const FoundCallPath& path) {
   if (!path.parent.valid()) return false;
-  return is_of(path, trace::Paradigm::pthread) || trace::is_part_of_caller(path.region);
+  return is_of(path, trace::Paradigm::pthread) || is_of(path, trace::Paradigm::library) ||
+         trace::is_part_of_caller(path.region);
 }
 
 }  // namespace culprit::blame

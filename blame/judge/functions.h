@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The functions that call paths end in, by number. A pseudo-region is a part of its caller, and so
-// is time in calls that sleep.
+// are time in calls that sleep, and functions of libraries, which many call.
 #pragma once
 
 #include <vector>
@@ -30,12 +30,12 @@ class Functions {
   std::vector<FunctionNumber> of_;  // by CallPathId
 };
 
-/// Whether it is a function of the program: no construct or call of a programming model, and no
-/// pseudo-region.
+/// Whether it is a function of the program: no construct or call of a programming model, none of a
+/// library that others call, and no pseudo-region.
 bool is_function(const FoundCallPath& path);
 
-/// Returns whether a path stands for its caller's time in a system call that slept: a part of that
-/// function.
+/// Returns whether a path stands for its caller's time in a system call that slept, or in a
+/// library: a part of that function.
 bool is_in_call_of_system(const FoundCallPath& path);
 
 }  // namespace culprit::blame

@@ -134,8 +134,9 @@ namespace {
 /// Returns the path of the library's caller, where a call path ends in a library.
 CallPathId without_library(const Findings& findings, CallPathId path) {
   const FoundCallPath& at = findings.callpaths[path.index()];
-  const bool in_library = trace::pseudo_of(at.region) == trace::Pseudo::in_library;
-  return in_library && at.parent.valid() ? at.parent : path;
+  const bool in_library = trace::pseudo_of(at.region) == trace::Pseudo::in_library ||
+                          is_of(at, trace::Paradigm::library);
+  return in_library && at.parent.valid() ? without_library(findings, at.parent) : path;
 }
 
 /// Returns the path of the program's own code where all threads together spend most time without

@@ -52,6 +52,7 @@ bool starts_or_ends(const trace::Region& region) {
   if (region.paradigm == trace::Paradigm::mpi) {
     return trace::is_mpi_call(region, trace::MpiTrait::start_up);
   }
+  if (trace::pseudo_of(region.name) == trace::Pseudo::importing) return true;
   return trace::is_device_api(region.paradigm) &&
          (region.name == trace::kDeviceStartUp ||
           trace::is_device_call(region.name, trace::DeviceTrait::start_up));

@@ -113,7 +113,15 @@ uint32_t ThreadLog::Impl::add_python_around(uint32_t path, const Frames& frames,
   if (frames.count == 0) return path;
   const Frame& outermost = frames.at[frames.count - 1];
   if (python::interprets(outermost.address - 1)) return path;
-  while (left > 0 && stack.at[left - 1].call != 0 && stack.at[left - 1].call >= outermost.cfa) {
+  // Where calls are not told, all are around code from which unwinding did not reach any.
+  bool reaches_any = false;
+  for (unsigned i = 0; i < frames.count && !reaches_any; ++i) {
+    reaches_any = python::interprets(frames.at[i].address - 1);
+  }
+  const auto is_around = [&](const python::Frame& frame) {
+    return frame.call == 0 ? !reaches_any : frame.call >= outermost.cfa;
+  };
+  while (left > 0 && is_around(stack.at[left - 1])) {
     path = add_python_frame(path, stack.at[--left]);
   }
   return path;

@@ -32,9 +32,10 @@ std::vector<bool> chosen(const Run& run, const std::string& glob) {
     fits[i] =
         matches_callpath(glob, run.callpaths.name(path, run.regions), region_of(run, path).name);
     const CallPathId parent = run.callpaths[path].parent;
-    const bool is_part =
-        trace::pseudo_of(region_of(run, path).name) == trace::Pseudo::in_library && parent.valid();
-    if (is_part && fits[parent.index()]) fits[i] = true;
+    const trace::Region& region = region_of(run, path);
+    const bool in_library = region.paradigm == Paradigm::library ||
+                            trace::pseudo_of(region.name) == trace::Pseudo::in_library;
+    if (in_library && parent.valid() && fits[parent.index()]) fits[i] = true;
   }
   return fits;
 }

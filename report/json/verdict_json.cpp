@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "blame/findings/path_meaning.h"
 #include "blame/judge/diagnose.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/verdict.h"
@@ -18,9 +19,15 @@ namespace {
 using blame::Findings;
 using Json = nlohmann::ordered_json;
 
-/// Returns the function that a call path ends in; null for none.
+/// Returns the function that a call path ends in, or the program's that has called the library that
+/// it ends in; null for none.
 Json function_of(const Findings& findings, CallPathId id) {
   if (!id.valid()) return {};
+  const auto in_library = [&] {
+    const blame::FoundCallPath& path = findings.callpaths[id.index()];
+    return path.parent.valid() && is_of(path, trace::Paradigm::library);
+  };
+  while (in_library()) id = findings.callpaths[id.index()].parent;
   const blame::FoundCallPath& path = findings.callpaths[id.index()];
   return {{"name", path.region},
           {"file", path.file.empty() ? Json() : Json(path.file)},

@@ -139,7 +139,9 @@ class Section {
     if (part.unknown_s > std::max(part.late_s, part.latency_s)) return '?';
     if (part.latency_s > part.late_s) return '~';
     for (size_t i = 0; i < std::min(idle_.size(), kTopRows); ++i) {
-      if (idle_[i].callpath == part.callpath) return static_cast<char>('a' + i);
+      const auto& paths = idle_[i].callpaths;
+      const bool is_it = std::find(paths.begin(), paths.end(), part.callpath) != paths.end();
+      if (is_it) return static_cast<char>('a' + i);
     }
     return '+';
   }
@@ -151,7 +153,8 @@ class Section {
     for (const DeviceBlamed& row : all) {
       if (paths.size() == kTopRows || row.time_s < kRowMatters * sum) break;
       const blame::FoundCallPath* path = names_.find(row.callpath);
-      paths.push_back(path != nullptr ? path->name : names_.region(row.callpath));
+      const bool is_one = path != nullptr && row.callpaths.size() == 1;
+      paths.push_back(is_one ? path->name : names_.code(row.callpath));
     }
     paths = shortened(paths, room_behind(text_column() + 1));
     std::vector<std::pair<DeviceBlamed, std::string>> rows;

@@ -14,6 +14,7 @@
 
 #include "blame/findings/path_meaning.h"
 #include "blame/judge/diagnose.h"
+#include "blame/judge/functions.h"
 #include "blame/judge/summary.h"
 #include "report/text_page/devices.h"
 #include "report/verdict/places.h"
@@ -164,11 +165,20 @@ std::string wait_rows(const Findings& findings) {
   return rows.lines();
 }
 
+/// The function, for a line that has no room for its place and what it calls.
+std::string function_of(CallPathId path, const PageNames& names) {
+  const blame::FoundCallPath* found = names.find(path);
+  for (; found != nullptr && blame::is_in_call_of_system(*found); found = names.find(path)) {
+    path = found->parent;
+  }
+  return names.region(path);
+}
+
 /// Adds advice on devices.
 void add_advice(const Findings& findings, const PageNames& names, Rows& rows) {
   if (const auto* row = find_diagnosis(findings, Diagnosis::launch_ahead)) {
-    rows.add(blame::proportion(*row),
-             fmt::format("on the critical path: launch ahead of {}", names.region(row->callpath)));
+    rows.add(blame::proportion(*row), fmt::format("on the critical path: launch ahead of {}",
+                                                  function_of(row->callpath, names)));
   }
   if (const auto* row = find_diagnosis(findings, Diagnosis::speed_up_or_overlap)) {
     rows.add(blame::proportion(*row),
@@ -197,7 +207,7 @@ std::string device_rows(const Findings& findings, const PageNames& names) {
     if (blamed.empty()) return rows.lines();
     std::string text = "while hosts executed " + names.code(blamed.front().callpath);
     if (text.size() > page_width() - words_column()) {
-      text = "while hosts executed " + names.region(blamed.front().callpath);
+      text = "while hosts executed " + function_of(blamed.front().callpath, names);
     }
     rows.add(Proportion::of(Amount<DeviceTime>(blamed.front().time_s), whole), text);
   }

@@ -48,6 +48,13 @@ std::string crowd(const std::vector<blame::Share>& shares, const blame::Findings
                            : fmt::format("{} of {}", lines, units(ranks.size()));
 }
 
+/// Of a path within a library, the function whose time it is.
+CallPathId owner_of(const blame::FoundCallPath& path, const PageNames& names) {
+  CallPathId owner = path.parent;
+  while (is_in_call_of_system(*names.find(owner))) owner = names.find(owner)->parent;
+  return owner;
+}
+
 }  // namespace
 
 std::string name_of(const blame::Cause& cause, const PageNames& names) {
@@ -62,6 +69,10 @@ std::string name_of(const blame::Cause& cause, const PageNames& names) {
     }
     const bool is_most = cause.costliest_s >= kMost * cause.cost_s;
     return names.code(is_most || !is_in_call_of_system(*path) ? cause.example : path->parent);
+  }
+  if (is_of(*path, trace::Paradigm::library) && path->parent.valid()) {
+    const bool is_most = cause.costliest_s >= kMost * cause.cost_s;
+    return is_most ? names.code(cause.example) : names.code(owner_of(*path, names));
   }
   // A call in which threads wait for each other, for the part of it that was no such wait.
   if (is_of(*path, trace::Paradigm::pthread) && path->parent.valid()) {

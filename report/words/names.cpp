@@ -9,8 +9,10 @@
 
 #include <algorithm>
 
+#include "blame/findings/path_meaning.h"
 #include "report/words/instances.h"
 #include "report/words/layout.h"
+#include "report/words/short_name.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::report {
@@ -22,15 +24,19 @@ std::string_view unit_of(const blame::Findings& findings) {
 
 namespace {
 
+/// For the name of a library's function behind its caller's.
+constexpr size_t kRoomInside = 40;
+
 size_t width_of_region() {
   return std::min<size_t>(60, page_width() - 8);
 }
 
-/// Returns the names that may be instances of templates, each once.
-std::vector<std::string> templates_among(const std::vector<blame::FoundCallPath>& callpaths) {
+/// Returns the names that may need a short form, each once.
+std::vector<std::string> long_names(const std::vector<blame::FoundCallPath>& callpaths) {
   std::vector<std::string> names;
   for (const blame::FoundCallPath& path : callpaths) {
-    if (path.region.find('<') != std::string::npos) names.push_back(path.region);
+    const bool is_template = path.region.find('<') != std::string::npos;
+    if (is_template || path.region.size() > width_of_region()) names.push_back(path.region);
   }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -41,7 +47,8 @@ std::vector<std::string> templates_among(const std::vector<blame::FoundCallPath>
 
 PageNames::PageNames(const blame::Findings& findings)
     : findings_(findings),
-      instances_(short_instances(templates_among(findings.callpaths), width_of_region())) {
+      instances_(short_instances(long_names(findings.callpaths), width_of_region())) {
+  instances_.merge(distinct_short_names(long_names(findings.callpaths), width_of_region()));
   for (const blame::FoundLocation& location : findings.locations) {
     many_ranks_ |= location.rank != findings.locations.front().rank;
     many_threads_ |= location.thread != 0 && location.stream.empty();
@@ -79,12 +86,26 @@ std::string PageNames::region(CallPathId id) const {
   return found ? shortened(name_of(*found), width_of_region()) : "(unknown)";
 }
 
+/// Of a path within a library, what the program called; nullptr if it is no such path.
+const blame::FoundCallPath* PageNames::called_by_program(const blame::FoundCallPath& path) const {
+  const blame::FoundCallPath* called = nullptr;
+  for (const blame::FoundCallPath* at = &path;
+       at->parent.valid() && blame::is_of(*at, trace::Paradigm::library); at = find(at->parent)) {
+    called = at;
+  }
+  return called;
+}
+
 std::string PageNames::code(CallPathId id) const {
   const blame::FoundCallPath* found = find(id);
   const std::string name = region(id);
   if (!found) return name;
   if (found->parent.valid() && trace::pseudo_region(found->region) != nullptr) {
     return code(found->parent) + ' ' + name;
+  }
+  if (const auto called = called_by_program(*found)) {
+    return fmt::format("{} (in {})", code(called->parent),
+                       shortened(name_of(*called), kRoomInside));
   }
   // Score-P's have all of the path, and often the file's name in the region's, too.
   const std::string_view file = std::string_view(found->file).substr(found->file.rfind('/') + 1);

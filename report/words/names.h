@@ -36,6 +36,7 @@ class PageNames {
 
  private:
   std::string process(uint32_t rank) const;
+  const blame::FoundCallPath* called_by_program(const blame::FoundCallPath& path) const;
   std::string_view name_of(const blame::FoundCallPath& path) const;
 
   const blame::Findings& findings_;

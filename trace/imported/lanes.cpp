@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "trace/device_apis.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::trace {
@@ -26,7 +27,7 @@ constexpr int64_t kUncertain = 1000;
 int depth_of(const Region& region) {
   if (region.role == RegionRole::iteration) return 0;
   if (region.role == RegionRole::code || region.role == RegionRole::parallel) return 1;
-  return region.paradigm == Paradigm::compiler ? 2 : 3;
+  return is_device_api(region.paradigm) ? 3 : 2;
 }
 
 /// What is shorter need not have a name, and distinct names need memory.
@@ -53,11 +54,7 @@ void drop_reversed(std::vector<Span>& spans, Losses& losses) {
   losses.add(LossKind::times_absurd, before - spans.size());
 }
 
-}  // namespace
-
-void make_nested(std::vector<ImportedCall>& calls, const std::vector<Region>& regions,
-                 Losses& losses) {
-  drop_reversed(calls, losses);
+void put_in_order(std::vector<ImportedCall>& calls, const std::vector<Region>& regions) {
   const auto depth = [&](const ImportedCall& call) {
     return depth_of(regions[call.region.index()]);
   };
@@ -66,17 +63,94 @@ void make_nested(std::vector<ImportedCall>& calls, const std::vector<Region>& re
     if (a.end != b.end) return a.end > b.end;
     return depth(a) < depth(b);
   });
-  uint64_t cut = 0;
-  std::vector<int64_t> open;  // ends of the calls around
+}
+
+/// Whether programs open and close it by calls, and may do so in different functions.
+bool is_range(const ImportedCall& call, const std::vector<Region>& regions) {
+  const RegionRole role = regions[call.region.index()].role;
+  return role == RegionRole::code || role == RegionRole::iteration;
+}
+
+/// Whether a range may lose a part to the calls that open or close it. Libraries do only that in
+/// them; where the program does more in them, the range is about these if they are most of it.
+bool may_lose(int64_t lost, int64_t kept, const ImportedCall& to,
+              const std::vector<Region>& regions) {
+  return lost <= kept || regions[to.region.index()].paradigm == Paradigm::library;
+}
+
+/// A range begins within the calls that open it (`__enter__`), which return while it goes on: it
+/// holds what comes behind these. `calls` are in order; true if they may no longer be.
+bool begin_ranges_behind_openers(std::vector<ImportedCall>& calls,
+                                 const std::vector<Region>& regions) {
+  bool moved = false;
+  std::vector<const ImportedCall*> open;
   for (ImportedCall& call : calls) {
-    while (!open.empty() && open.back() <= call.begin) open.pop_back();
-    if (!open.empty() && call.end > open.back()) {
-      cut += call.end - open.back() > kUncertain;
-      call.end = open.back();
+    while (!open.empty() && open.back()->end <= call.begin) open.pop_back();
+    if (!is_range(call, regions)) {
+      open.push_back(&call);
+      continue;
     }
-    open.push_back(call.end);
+    const ImportedCall* opener = nullptr;  // the outermost of them
+    for (size_t i = open.size(); i-- > 0 && open[i]->end < call.end;) opener = open[i];
+    if (opener == nullptr) continue;
+    const int64_t lost = opener->end - call.begin, kept = call.end - opener->end;
+    if (!may_lose(lost, kept, *opener, regions)) continue;
+    call.begin = opener->end;
+    moved = true;
+  }
+  return moved;
+}
+
+/// Whether `call`, within a range, is the one that closes it (`__exit__`), which returns later.
+bool is_ended_by(const ImportedCall& around, const ImportedCall& call,
+                 const std::vector<Region>& regions) {
+  return call.end > around.end && is_range(around, regions) && !is_range(call, regions) &&
+         may_lose(around.end - call.begin, call.begin - around.begin, call, regions);
+}
+
+}  // namespace
+
+void make_nested(std::vector<ImportedCall>& calls, const std::vector<Region>& regions,
+                 Losses& losses) {
+  drop_reversed(calls, losses);
+  put_in_order(calls, regions);
+  if (begin_ranges_behind_openers(calls, regions)) put_in_order(calls, regions);
+  uint64_t cut = 0;
+  std::vector<ImportedCall*> open;  // the calls around
+  for (ImportedCall& call : calls) {
+    while (!open.empty() && open.back()->end <= call.begin) open.pop_back();
+    while (!open.empty() && is_ended_by(*open.back(), call, regions)) {
+      open.back()->end = call.begin;
+      open.pop_back();
+    }
+    if (!open.empty() && call.end > open.back()->end) {
+      cut += call.end - open.back()->end > kUncertain;
+      call.end = open.back()->end;
+    }
+    open.push_back(&call);
   }
   losses.add(LossKind::regions_never_left, cut);
+}
+
+void set_ranges_of_libraries_apart(std::vector<ImportedCall>& calls, std::vector<Region>& regions) {
+  std::map<RegionId, RegionId> of_libraries;
+  std::vector<const ImportedCall*> open;
+  for (ImportedCall& call : calls) {
+    while (!open.empty() && open.back()->end <= call.begin) open.pop_back();
+    const bool in_library =
+        !open.empty() && regions[open.back()->region.index()].paradigm == Paradigm::library;
+    if (in_library && regions[call.region.index()].role == RegionRole::code) {
+      const auto [known, fresh] = of_libraries.try_emplace(call.region, RegionId(regions.size()));
+      if (fresh) {
+        Region region = regions[call.region.index()];
+        region.role = RegionRole::function;
+        region.paradigm = Paradigm::library;
+        regions.push_back(std::move(region));
+      }
+      call.region = known->second;
+    }
+    open.push_back(&call);
+  }
 }
 
 void name_gaps(std::vector<ImportedCall>& calls, std::vector<Region>& regions) {

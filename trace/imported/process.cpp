@@ -25,6 +25,12 @@ Region imported_function(std::string_view name, std::string_view file, uint32_t 
   return {as_part_of_path(name), RegionRole::function, Paradigm::compiler, std::string(file), line};
 }
 
+Region imported_library_function(std::string_view name, std::string_view file, uint32_t line) {
+  Region region = imported_function(name, file, line);
+  region.paradigm = Paradigm::library;
+  return region;
+}
+
 Region imported_user_region(std::string_view name) {
   return {as_part_of_path(name), RegionRole::code, Paradigm::user, {}, 0};
 }

@@ -151,6 +151,9 @@ class ImportedRegions {
 
 /// Regions as all importers describe them. Call paths are joined by '/', so names have none.
 Region imported_function(std::string_view name, std::string_view file = {}, uint32_t line = 0);
+/// A function that works for whoever calls it: an operator, a function of a library.
+Region imported_library_function(std::string_view name, std::string_view file = {},
+                                 uint32_t line = 0);
 Region imported_user_region(std::string_view name);
 Region imported_iteration(std::string_view name);
 /// A call of a device's runtime, which its name tells.

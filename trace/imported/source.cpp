@@ -193,6 +193,7 @@ Player prepare(ImportedProcess process) {
   for (auto& [key, thread] : told.threads) {
     drop_absurd(thread.calls, told.losses);
     make_nested(thread.calls, told.regions, told.losses);
+    set_ranges_of_libraries_apart(thread.calls, told.regions);
     std::stable_sort(thread.acts.begin(), thread.acts.end(),
                      [](const ImportedAct& a, const ImportedAct& b) {
                        return std::pair(a.call, a.is_at_end()) < std::pair(b.call, b.is_at_end());

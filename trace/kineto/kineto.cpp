@@ -22,6 +22,7 @@
 #include "trace/imported/source.h"
 #include "trace/kineto/json.h"
 #include "trace/operation_names.h"
+#include "trace/python/python_module.h"
 
 namespace culprit::trace {
 namespace {
@@ -48,14 +49,43 @@ std::optional<uint64_t> number_behind(std::string_view text, char mark) {
   return number;
 }
 
-/// "train.py(12): step" is a function of a file; other names are those of built-in functions.
+/// "randn" of "<built-in method randn of type object>", "Tensor.item" of "<built-in method item of
+/// Tensor object>"; of other names all.
+std::string name_of_built_in(std::string_view name) {
+  constexpr std::string_view kFunction = "<built-in function ", kMethod = "<built-in method ";
+  constexpr std::string_view kObject = " object>";
+  if (name.starts_with(kFunction) && name.ends_with('>')) {
+    return std::string(name.substr(kFunction.size(), name.size() - kFunction.size() - 1));
+  }
+  if (!name.starts_with(kMethod) || !name.ends_with(kObject)) return std::string(name);
+  std::string_view type = name.substr(0, name.size() - kObject.size());
+  type.remove_prefix(kMethod.size());
+  const size_t of = type.find(" of");
+  if (of == 0 || of == type.npos) return std::string(name);  // it has no name
+  const std::string_view method = type.substr(0, of);
+  type.remove_prefix(std::min(type.size(), of + std::string_view(" of ").size()));
+  type.remove_prefix(type.rfind('.') + 1);
+  // What belongs to a type is called by that type's own name, which is not told.
+  const bool told = !type.empty() && type != "type" && !type.starts_with("pybind11_");
+  return told ? fmt::format("{}.{}", type, method) : std::string(method);
+}
+
+/// "train.py(12): step" is a function of a file; other names are those of built-in functions, and
+/// of modules of neural networks, whose functions follow.
 Region python_function(std::string_view name) {
   const size_t colon = name.find("): ");
   const std::string_view place = name.substr(0, colon == name.npos ? 0 : colon);
   const auto line = number_behind(place, '(');
-  if (!line || *line > UINT32_MAX) return imported_function(without_addresses(name));
-  return imported_function(without_addresses(name.substr(colon + 3)),
-                           place.substr(0, place.rfind('(')), static_cast<uint32_t>(*line));
+  if (!line || *line > UINT32_MAX) {
+    return imported_library_function(name_of_built_in(without_addresses(name)));
+  }
+  const std::string_view file = place.substr(0, place.rfind('('));
+  const PythonModule module = python_module_found_as(file);
+  const std::string function =
+      python_function_name(without_addresses(name.substr(colon + 3)), module);
+  const bool of_library = module.standard || owner_of_python(module.name) != PythonOwner::program;
+  const auto describe = of_library ? imported_library_function : imported_function;
+  return describe(function, file, static_cast<uint32_t>(*line));
 }
 
 CopyDirection direction_of(std::string_view name) {
@@ -158,7 +188,7 @@ RegionId RankReader::region_of_call(const KinetoEvent& event, Category category)
       case Category::range:
         return imported_user_region(text);
       default:
-        return imported_function(text);
+        return imported_library_function(text);
     }
   });
 }

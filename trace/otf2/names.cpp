@@ -10,19 +10,14 @@
 namespace culprit::trace {
 
 Paradigm paradigm_from_otf2(OTF2_Paradigm paradigm) {
-  switch (paradigm) {
-#define PARADIGM(id, otf2)   \
-  case OTF2_PARADIGM_##otf2: \
-    return Paradigm::id;
+#if OTF2_VERSION_MAJOR >= 3
+  if (paradigm == OTF2_PARADIGM_HIP) return kHipParadigm;
+#endif
+#define PARADIGM(id, otf2) \
+  if (paradigm == OTF2_PARADIGM_##otf2) return Paradigm::id;
 #include "trace/paradigms.def"
 #undef PARADIGM
-#if OTF2_VERSION_MAJOR >= 3
-    case OTF2_PARADIGM_HIP:
-      return kHipParadigm;
-#endif
-    default:
-      return Paradigm::unknown;
-  }
+  return Paradigm::unknown;
 }
 
 OTF2_Paradigm to_otf2(Paradigm paradigm) {

@@ -14,6 +14,7 @@
 #include "base/files/regular_file.h"
 #include "base/glob.h"
 #include "base/settings.h"
+#include "trace/python/python_module.h"
 
 namespace culprit::assemble {
 namespace {
@@ -96,6 +97,9 @@ LibraryUse NotThePrograms::library(std::string_view file, std::string_view pytho
   };
   if (is_listed(file) || is_listed(python)) return {CodeKind::system, Shown::always};
   const std::string module = fmt::format("{}.", python);  // what is in a package begins like this
+  const trace::PythonOwner owner = trace::owner_of_python(python);
+  if (owner == trace::PythonOwner::helper) return {CodeKind::system, Shown::always};
+  if (owner == trace::PythonOwner::framework) return {CodeKind::framework, Shown::always};
   for (const Library& each : kLibraries) {
     if (file.starts_with(each.beginning) || module.starts_with(each.beginning)) return each.use;
   }

@@ -22,6 +22,9 @@ enum class CodeKind : uint8_t {
   openmp_runtime,
   system,  ///< libraries that are not the program's, and wrappers
   device_runtime,
+  /// A library that calls the program's functions and has threads of its own: where nothing of the
+  /// program has called it, it is named like the program.
+  framework,
   collector,
 };
 

@@ -14,6 +14,7 @@
 #include "blame/judge/diagnose.h"
 #include "blame/profile/start_up.h"
 #include "report/verdict/places.h"
+#include "trace/pseudo_regions.h"
 
 namespace culprit::report {
 namespace {
@@ -48,7 +49,10 @@ std::string start_up_parts(const blame::Findings& findings, const TimeFormat& ti
   for (const auto& [region, time_s] : parts) {
     if (words.size() == kNamedParts) break;
     if (time_s < kPartMatters * findings.start_up.wall_s) break;
-    words.push_back(fmt::format("{} {}", region, time(time_s)));
+    const bool imports = trace::pseudo_of(region) == trace::Pseudo::importing;
+    const std::string name =
+        imports ? fmt::format("import {}", trace::rest_of_family(region)) : region;
+    words.push_back(fmt::format("{} {}", name, time(time_s)));
   }
   return listed(words);
 }

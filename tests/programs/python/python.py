@@ -84,7 +84,34 @@ def tool(place):
     check(costs.get(True, 0) > 5 * costs.get(False, 0), f"call_tool() causes {costs}\n{report.summary()}")
 
 
+def native(place):
+    """What Python executes has called native code from which no stack leads anywhere; and what is
+    spent in the import of others' packages is start-up."""
+    library = place.program("libwithout_tables.so")
+    package = pathlib.Path(place.scratch) / "site-packages" / "joblib"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("import time\nend = time.process_time() + 0.5\n"
+                                         "while time.process_time() < end: pass\n")
+    folder = place.experiment()
+    succeed([place.culprit, "run", "-o", folder, "--", sys.executable, HERE / "native.py", library,
+             package.parent])
+    report = Report(place, folder)
+    report.check_identities()
+    report.check_nothing_lost()
+    costs = {}
+    for delay in report.data["delays"]:
+        caller = next((f for f in ("held", "released", "(import joblib)")
+                       if f in delay["callpath"].split("/")), "")
+        costs[caller] = costs.get(caller, 0.0) + delay["short_s"] + delay["long_s"]
+    for caller in ("held", "released", "(import joblib)"):
+        check(costs.get(caller, 0) > 3 * costs.get("", 0), f"{caller}: {costs}\n{report.summary()}")
+    waiting_s, imported_s = report.data["start_up"]["waiting_s"], costs["(import joblib)"]
+    check(0.9 * imported_s <= waiting_s < imported_s + costs["held"],
+          f"start-up costs {waiting_s}, of which the import {imported_s}")
+
+
 TESTS = {
+    "native": native,
     "pool": pool,
     "pool_with_openmp": lambda place: pool(place, "openmp"),
     "workers": workers,

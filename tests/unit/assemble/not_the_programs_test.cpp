@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "assemble/names/others/python_module.h"
+#include "trace/python/python_module.h"
 
 namespace culprit::assemble::test {
 namespace {
@@ -31,12 +31,14 @@ TEST(NotTheProgramsOwn, TablesKnowLibrariesByTheBeginningOfTheirNames) {
   EXPECT_EQ(others.library("_umath.cpython-311.so", "flow.solver").kind, CodeKind::user);
   EXPECT_EQ(others.library("", "numpy").shown, Shown::always);
   EXPECT_EQ(others.library("", "numpylike").kind, CodeKind::user);
+  EXPECT_EQ(others.library("libtorch_cpu.so", "").kind, CodeKind::framework);
+  EXPECT_EQ(others.library("", "torch.nn.modules.linear").kind, CodeKind::framework);
 }
 
 TEST(NotTheProgramsOwn, ModulesOfPythonAreKnownByTheirPaths) {
   const auto expect = [](const char* path, const char* name, bool standard) {
-    EXPECT_EQ(python_module(path).name, name) << path;
-    EXPECT_EQ(python_module(path).standard, standard) << path;
+    EXPECT_EQ(trace::python_module(path).name, name) << path;
+    EXPECT_EQ(trace::python_module(path).standard, standard) << path;
   };
   expect("/usr/lib/python3/dist-packages/numpy/core/_umath.cpython-311-x86_64-linux-gnu.so",
          "numpy.core._umath", false);
@@ -49,6 +51,32 @@ TEST(NotTheProgramsOwn, ModulesOfPythonAreKnownByTheirPaths) {
   expect("/srv/runs/model.py", "model", false);
   expect("/usr/lib/libsolver.so.3", "", false);
   expect("<string>", "", false);
+}
+
+TEST(NotTheProgramsOwn, AFileThatSaysNothingIsNamedByItsModule) {
+  const auto name = [](const char* path) {
+    return trace::python_function_name("<module>", trace::python_module(path));
+  };
+  EXPECT_EQ(name("/usr/lib/python3/dist-packages/torch/__init__.py"), "import torch");
+  EXPECT_EQ(name("/usr/lib/python3/dist-packages/torch/nn/init.py"), "import torch.nn.init");
+  EXPECT_EQ(name("/usr/lib/python3.11/json/__init__.py"), "import json");
+  EXPECT_EQ(name("/srv/runs/flow/__init__.py"), "import flow");
+  EXPECT_EQ(name("/srv/runs/flow/__main__.py"), "<module> of flow");
+  EXPECT_EQ(name("/srv/runs/flow/solver.py"), "<module>");
+  EXPECT_EQ(name("<string>"), "<module>");
+  EXPECT_EQ(trace::python_function_name("step", trace::python_module("flow/__init__.py")), "step");
+}
+
+TEST(NotTheProgramsOwn, FilesOfPythonsLibraryAreKnownByTheirNamesAlone) {
+  EXPECT_TRUE(trace::python_module_found_as("typing.py").standard);
+  EXPECT_TRUE(trace::python_module_found_as("logging/__init__.py").standard);
+  EXPECT_TRUE(trace::python_module_found_as("<frozen os>").standard);
+  EXPECT_FALSE(trace::python_module_found_as("train.py").standard);
+  EXPECT_FALSE(trace::python_module_found_as("flow/typing.py").standard);
+  EXPECT_EQ(trace::python_module_found_as("torch/nn/modules/linear.py").name,
+            "torch.nn.modules.linear");
+  EXPECT_EQ(trace::owner_of_python("torch.nn"), trace::PythonOwner::framework);
+  EXPECT_EQ(trace::owner_of_python("torchlike"), trace::PythonOwner::program);
 }
 
 TEST(NotTheProgramsOwn, FrameworksAreWrappers) {

@@ -61,14 +61,83 @@ TEST(Kineto, CallPathsArePythonsAndTheFrameworks) {
   ASSERT_EQ(opened.error, "");
   const Lines lines = opened.lines("master thread");
   EXPECT_EQ(Lines(lines.begin(), lines.begin() + 5),
-            (Lines{"0 enter ProfilerStep", "0 iteration 12", "1000 enter step",
-                   "5000 enter <built-in method mm of object>", "6000 enter aten::mm"}));
+            (Lines{"0 enter ProfilerStep", "0 iteration 12", "1000 enter step", "5000 enter mm",
+                   "6000 enter aten::mm"}));
   const auto& regions = opened.source->definitions().regions;
   const auto step = std::find_if(regions.begin(), regions.end(),
                                  [](const Region& region) { return region.name == "step"; });
   ASSERT_NE(step, regions.end());
   EXPECT_EQ(step->file, "train.py");
   EXPECT_EQ(step->line, 31u);
+}
+
+const Region* region_of(const Opened& opened, std::string_view name) {
+  const auto& regions = opened.source->definitions().regions;
+  const auto found = std::find_if(regions.begin(), regions.end(),
+                                  [&](const Region& region) { return region.name == name; });
+  return found != regions.end() ? &*found : nullptr;
+}
+
+/// What the user cannot change is a library's: operators, built-in functions, packages, Python.
+TEST(Kineto, FrameworksWorkForTheFunctionsOfTheUser) {
+  KinetoText text = small();
+  text.call("python_function", "model.py(7): forward", 8, 31)
+      .call("python_function", "nn.Module: Linear_3", 9, 31)
+      .call("python_function", "torch/nn/modules/linear.py(130): forward", 9, 31)
+      .call("python_function", "typing.py(2154): cast", 9, 9.5)
+      .call("python_function", "<frozen os>(680): __getitem__", 9.5, 9.7)
+      .call("python_function", "<built-in method item of Tensor object at 0x7f01ab>", 10, 30.5)
+      .call("python_function", "flow/__init__.py(1): <module>", 60, 70)
+      .call("python_function", "torch/__init__.py(1): <module>", 61, 69);
+  Opened opened = open(text.text());
+  ASSERT_EQ(opened.error, "");
+  for (const char* name :
+       {"aten::mm", "nn.Module: Linear_3", "cast", "__getitem__", "Tensor.item", "import torch"}) {
+    const Region* const region = region_of(opened, name);
+    ASSERT_NE(region, nullptr) << name;
+    EXPECT_EQ(region->paradigm, Paradigm::library) << name;
+  }
+  for (const char* name : {"forward", "import flow"}) {
+    const Region* const region = region_of(opened, name);
+    ASSERT_NE(region, nullptr) << name;
+    EXPECT_EQ(region->paradigm, Paradigm::compiler) << name;
+  }
+}
+
+/// A range is opened and closed by calls: it begins within the one, and ends within the other.
+TEST(Kineto, RangesLieBetweenTheCallsThatOpenAndCloseThem) {
+  KinetoText text = small();
+  text.call("python_function", "train.py(31): step", 5, 60)
+      .call("python_function", "torch/autograd/profiler.py(854): __enter__", 6, 8)
+      .call("python_function", "<built-in method open of type object at 0x7f>", 6.5, 7.75)
+      .call("user_annotation", "forward", 7, 54)
+      .call("python_function", "torch/autograd/profiler.py(860): __exit__", 53, 56)
+      .call("python_function", "<built-in method close of type object at 0x7f>", 53.5, 55);
+  Opened opened = open(text.text());
+  ASSERT_EQ(opened.error, "");
+  EXPECT_TRUE(opened.losses.all().empty());
+  const Lines lines = opened.lines("master thread");
+  const auto at = [&](const char* line) {
+    return std::find(lines.begin(), lines.end(), line) - lines.begin();
+  };
+  EXPECT_LT(at("3000 leave __enter__"), at("3000 enter forward"));
+  EXPECT_LT(at("48000 leave forward"), at("48000 enter __exit__"));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "51000 leave __exit__"), 1);
+  ASSERT_NE(region_of(opened, "forward"), nullptr);
+  EXPECT_EQ(region_of(opened, "forward")->role, RegionRole::code);
+}
+
+/// PyTorch's optimizers name ranges, too: these are its own.
+TEST(Kineto, RangesThatAFrameworkNamesAreItsOwn) {
+  KinetoText text = small();
+  text.call("python_function", "torch/optim/optimizer.py(512): wrapper", 5, 60)
+      .call("user_annotation", "Optimizer.step#SGD.step", 7, 55);
+  Opened opened = open(text.text());
+  ASSERT_EQ(opened.error, "");
+  const auto& regions = opened.source->definitions().regions;
+  EXPECT_TRUE(std::any_of(regions.begin(), regions.end(), [](const Region& region) {
+    return region.name == "Optimizer.step#SGD.step" && region.paradigm == Paradigm::library;
+  }));
 }
 
 TEST(Kineto, CopiesAreWaitedForAsTheirCallsSay) {

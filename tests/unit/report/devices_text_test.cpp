@@ -180,8 +180,11 @@ TEST(DevicesText, DrawsAFullPartAsFull) {
 TEST(DevicesText, TellsRowsApart) {
   blame::Findings f = late_device();
   const std::string middle = "/enqueue_turns_of_work/clEnqueueNDRangeKernelOnTheQueue/busy";
-  f.callpaths.push_back({"main/solve/enqueue_busy" + middle, "busy", "", 0});
-  f.callpaths.push_back({"main/open_device/calibrate" + middle, "busy", "", 0});
+  const auto add = [&](const std::string& path) {
+    f.callpaths.push_back({path, "busy", "", 0, {}, false, "opencl"});
+  };
+  add("main/solve/enqueue_busy" + middle);
+  add("main/open_device/calibrate" + middle);
   f.device_blame[3].callpath = CallPathId(4);
   f.device_blame.push_back(
       {blame::DeviceBlameKind::waiting_host, CallPathId(5), kStream, 2, 2, 2, 0});

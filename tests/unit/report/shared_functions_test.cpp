@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "blame/judge/causes.h"
+#include "report/verdict/places.h"
 #include "report/verdict/verdict.h"
+#include "report/words/names.h"
 #include "tests/unit/report/drawing.h"
+#include "trace/paradigm.h"
 
 namespace culprit::report {
 namespace {
@@ -118,6 +121,27 @@ TEST(SharedFunctions, TheVerdictNamesBoth) {
   Drawing d = drawing({{"main/resolve/work", 1, 40, 60}, {"main/advance/work", 0, 30, 0}});
   EXPECT_NE(d.judge().text.find("resolve (in work) on rank 1"), std::string::npos)
       << d.judge().text;
+}
+
+/// What a library does is its caller's, as often as it calls itself, and whoever else calls it.
+TEST(SharedFunctions, CallersAnswerForLibraries) {
+  Drawing d = drawing({{"main/train/prepare", 0, 20, 20},
+                       {"main/train/prepare/randn/aten::randn", 0, 50, 50},
+                       {"main/train/prepare/randn/aten::randn/aten::normal_", 0, 5, 5},
+                       {"main/train/step/mm/aten::mm", 0, 30, 10},
+                       {"backward/aten::mm", 1, 30, 15}});
+  for (blame::FoundCallPath& path : d.findings().callpaths) {
+    const bool is_operator = path.region.starts_with("aten::") || path.region == "backward";
+    const bool is_built_in = path.region == "randn" || path.region == "mm";
+    if (is_operator || is_built_in) path.model = trace::to_string(trace::Paradigm::library);
+  }
+  const PageNames names(d.findings());
+  Texts found;
+  for (const blame::Cause& cause : causes(d.findings())) {
+    EXPECT_FALSE(cause.with_callees);
+    found.push_back(name_of(cause, names));
+  }
+  EXPECT_EQ(found, (Texts{"prepare (in randn)", "backward (in aten::mm)", "step (in mm)"}));
 }
 
 }  // namespace
