@@ -73,9 +73,19 @@ void ThreadRecords::begin_program() {
   state_.timeline.enter(state_.process.time(start), Level::root, program_region());
 }
 
-/// The outermost function of the first call path: main, or Fortran's program. Samples may find
-/// earlier code: Python executes its own programs first.
+/// Main, or Fortran's program.
 RegionId ThreadRecords::program_region() {
+  if (const RegionId found = outermost_function(); found.valid()) return found;
+  for (const SeenAsleep& sleep : state_.process.sleepers.of(state_.process.folder.process.pid)) {
+    const UserPath path = state_.paths.path_of(*sleep.path, false);
+    if (!path.in_construct && !path.frames.empty()) return path.frames.front();
+  }
+  return state_.process.regions.function({"main", "", 0});
+}
+
+/// The outermost function of the first call path; none if there is no such path. Samples may find
+/// earlier code: Python executes its own programs first.
+RegionId ThreadRecords::outermost_function() {
   Paths paths(state_.process.code, state_.process.regions);
   auto cursor = log_.cursor();
   RegionId sampled;
@@ -87,12 +97,17 @@ RegionId ThreadRecords::program_region() {
     if (record.kind != RawKind::sample) return path.frames.front();
     if (!sampled.valid()) sampled = path.frames.front();
   }
-  if (sampled.valid()) return sampled;
-  for (const SeenAsleep& sleep : state_.process.sleepers.of(state_.process.folder.process.pid)) {
-    const UserPath path = state_.paths.path_of(*sleep.path, false);
-    if (!path.in_construct && !path.frames.empty()) return path.frames.front();
-  }
-  return state_.process.regions.function({"main", "", 0});
+  return sampled;
+}
+
+/// What a thread runs: a function of the program, or of a library that made it for its own sake.
+RegionId ThreadRecords::thread_region(uint64_t function) {
+  const Code& code = state_.process.code.before(function + 1);
+  const bool own = !code.frames.empty() && code.frames.front().region.valid();
+  if (own) return code.frames.front().region;
+  if (const RegionId found = outermost_function(); found.valid()) return found;
+  if (!code.library.empty()) return state_.process.regions.in_library("", code.library);
+  return program_region();
 }
 
 void ThreadRecords::define(const RawRecord& record) {
@@ -164,10 +179,7 @@ void ThreadRecords::begin_thread(const RawRecord& record) {
   const auto begun = record.as<raw::thread_begun>();
   if (begun.kind != 0 || !state_.timeline.stack().empty()) return;
   state_.timeline.restore_period();
-  const Code& code = state_.process.code.before(begun.function + 1);
-  const bool own = !code.frames.empty() && code.frames.front().region.valid();
-  state_.timeline.enter(state_.time(record), Level::root,
-                        own ? code.frames.front().region : program_region());
+  state_.timeline.enter(state_.time(record), Level::root, thread_region(begun.function));
 }
 
 void ThreadRecords::end_thread(const RawRecord& record) {

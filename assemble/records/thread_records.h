@@ -48,6 +48,8 @@ class ThreadRecords {
 
  private:
   RegionId program_region();
+  RegionId outermost_function();
+  RegionId thread_region(uint64_t function);
   void define(const RawRecord& record);
   void see_sample(const RawRecord& record);
   void see_measurement(const RawRecord& record);

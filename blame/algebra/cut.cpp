@@ -167,6 +167,7 @@ Result<Findings> cut(const Findings& findings, const Cut& wanted) {
   out.tiles.clear();
   out.unexplained.clear();
   out.shared_calls.clear();
+  out.spare_threads.clear();
   out.estimates.clear();  // shares of the waiting of the whole run
   out.windows.clear();
   out.periods.clear();  // the periods belonged to series of the whole run

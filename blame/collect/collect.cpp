@@ -29,6 +29,14 @@ void add_kernel_times(const replay::Run& run, Findings& found) {
   }
 }
 
+void add_spare_threads(const replay::WaitGraph& graph, Findings& found) {
+  for (const replay::SpareTime& spare : graph.spares) {
+    found.spare_threads.push_back({spare.location, spare.path, spare.maker, spare.sleeps,
+                                   spare.asleep.seconds(), spare.awake.seconds(),
+                                   !spare.never_awake});
+  }
+}
+
 class Collector {
  public:
   Collector(const replay::Run& run, const replay::WaitGraph& graph, const Explanations& all,
@@ -43,6 +51,7 @@ class Collector {
     add_waits();
     add_polling();
     add_progress();
+    add_spare_threads(graph_, found_);
     add_delays();
     add_critical_path();
     add_profile();

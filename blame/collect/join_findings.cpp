@@ -141,6 +141,7 @@ void sort_findings(Findings& found, unsigned threads) {
       [&] { longest_first(found.tiles); },
       [&] { longest_first(found.unexplained); },
       [&] { longest_first(found.shared_calls); },
+      [&] { longest_first(found.spare_threads); },
       [&] { longest_first(found.idle_blame); },
       [&] { longest_first(found.idle_nobody); },
       [&] { longest_first(found.lock_blame); },

@@ -44,6 +44,11 @@ Column<Piece> pieces_of(const Activities& life, const Column<Wait>& waits) {
   Column<Piece> pieces;
   pieces.reserve(waits.size());
   for (const Wait& wait : waits) {
+    if (wait.pattern == replay::pattern("thread.spare")) {  // however little of it counts as a wait
+      const size_t before = life.before(wait.end);
+      pieces.push_back({life.begin(before), wait.end, wait.cause});
+      continue;
+    }
     if (!replay::counts_as_waiting(wait.pattern)) continue;  // polling: a handover
     for (size_t i = wait.activity; i < life.size() && life.begin(i) < wait.end; ++i) {
       if (life.path(i) != wait.path) continue;

@@ -19,6 +19,8 @@ constexpr size_t kLongest = 255;
 constexpr uint32_t kSlots = 8192;
 constexpr uint32_t kMaxNames = 2048;  // leaves room for MPI's names in each thread's table
 constexpr uint32_t kMaxNamesWithFiles = kMaxNames / 2;
+constexpr uint32_t kReserved = 64;  // for the common name, which several threads may make at once
+constexpr char kOthers[] = "(other regions, whose names are too many)";
 constexpr size_t kRoom = size_t{1} << 20;
 
 std::atomic<const Name*> g_slots[kSlots];
@@ -93,7 +95,8 @@ const Name* find(const char* text, size_t length, uint32_t most) {
 }  // namespace
 
 const Name* name_of(const char* text, size_t length) {
-  return find(text, length, kMaxNames);
+  const Name* const own = find(text, length, kMaxNames - kReserved);
+  return own != nullptr ? own : find(kOthers, sizeof kOthers - 1, kMaxNames);
 }
 
 const Name* name_of_file(const char* text, size_t length) {

@@ -18,7 +18,8 @@ struct Name {
   char text[1];   ///< all of it, zero-terminated
 };
 
-/// nullptr when there is no room for more names. Longer ones than 255 bytes are cut.
+/// When there is no room for more names, all further regions have one name in common: programs may
+/// put numbers into names. nullptr: there is no memory. Longer ones than 255 bytes are cut.
 const Name* name_of(const char* text, size_t length);
 /// The same for the name of a file, of which there may be any number: half of the room is reserved
 /// for regions.

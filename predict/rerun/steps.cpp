@@ -251,7 +251,7 @@ bool StepReader::is_idle(Time at) const {
   if (next_wait_ < waits_->size()) {
     const Wait& wait = (*waits_)[next_wait_];
     // A thread does nothing before it is made, however little of that counts as its wait.
-    const bool has_begun = wait.begin <= at || wait.pattern == replay::pattern("thread.begin");
+    const bool has_begun = wait.begin <= at || replay::is_before_begin(wait.pattern);
     if (has_begun && at < wait.end && waits_at(run, wait, path_)) {
       return predict::is_idle(wait);
     }

@@ -17,6 +17,7 @@
 #include "replay/detect/find_probed.h"
 #include "replay/detect/long_calls.h"
 #include "replay/detect/near_ties.h"
+#include "replay/detect/spare/spare_threads.h"
 #include "replay/read/test_naps.h"
 
 namespace culprit::replay {
@@ -299,6 +300,10 @@ WaitGraph detect_waits(Run& run, unsigned threads, const DetectorSet& disabled,
   graph.messages = std::move(detection.messages);
   graph.arrivals = std::move(detection.arrivals);
   graph.suspected = detection.suspected;
+  for (LocationId id : set_spare_time_aside(run, graph)) {
+    measure_waits(run, id, graph.waits[id.index()]);
+    measure_waits(run, id, graph.ties[id.index()]);
+  }
   return graph;
 }
 

@@ -30,19 +30,27 @@ struct Span {
   }
 };
 
-}  // namespace
-
-void settle_span(Run& run) {
+Span span_of(const Run& run) {
   Span own;
   for (LocationId id : run.locations) {
     const trace::Location& location = run.location(id);
     const uint32_t rank = run.definitions->processes[location.process.index()].rank;
     own.add({run.at(id).first, run.at(id).last, rank, location.thread, id});
   }
-  const Span all = reduce(*run.ranks, own, [](Span a, const Span& b) { return a.add(b), a; });
+  return reduce(*run.ranks, own, [](Span a, const Span& b) { return a.add(b), a; });
+}
+
+}  // namespace
+
+void settle_span(Run& run) {
+  const Span all = span_of(run);
   run.begin = all.begin;
   run.end = all.end;
   run.last = all.last;
+}
+
+void settle_last(Run& run) {
+  run.last = span_of(run).last;
 }
 
 void count_absence(Run& run, LocationId id) {
@@ -50,8 +58,9 @@ void count_absence(Run& run, LocationId id) {
   const Activities& life = line.activities;
   line.absent = Duration::zero();
   for (size_t i = 0; line.own_thread && i < life.size(); ++i) {
-    const bool inside = life.begin(i) >= line.first && life.end(i) <= line.last;
-    if (inside && run.between(id, life.path(i))) line.absent += life.end(i) - life.begin(i);
+    const Time begin = std::max(life.begin(i), line.first);
+    const Time end = std::min(life.end(i), line.last);
+    if (begin < end && run.between(id, life.path(i))) line.absent += end - begin;
   }
 }
 

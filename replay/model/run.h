@@ -118,6 +118,9 @@ struct Run {
 /// ranks' locations. Collective.
 void settle_span(Run& run);
 
+/// Finds again who ends last, where lives have turned out to end earlier. Collective.
+void settle_last(Run& run);
+
 /// Counts Timeline::absent, once the activities are settled.
 void count_absence(Run& run, LocationId id);
 /// Fills Run::births, once lives are known. Collective.

@@ -56,9 +56,10 @@ consteval Pattern pattern(std::string_view id) {
   return Pattern{static_cast<uint8_t>(i)};
 }
 
-/// Propagated like a wait, but adds no waiting time.
+/// Propagated like a wait, but adds no waiting time: the thread was not there, or might as well not
+/// have been.
 constexpr bool is_before_begin(Pattern found) {
-  return found == pattern("thread.begin");
+  return found == pattern("thread.begin") || found == pattern("thread.spare");
 }
 
 /// Polling is propagated like a wait, but its time is counted separately: the thread need not have

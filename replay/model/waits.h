@@ -175,6 +175,18 @@ struct ProgressGate {
   uint32_t bytes;
 };
 
+/// What one of the program's own threads slept while nobody needed it (detect/spare). It is no part
+/// of its life any more.
+struct SpareTime {
+  LocationId location;
+  LocationId maker;  ///< none: not known
+  CallPathId path;   ///< where most of it was
+  uint64_t sleeps = 0;
+  Duration asleep;
+  Duration awake;  ///< otherwise, in all of its life
+  bool never_awake = false;
+};
+
 struct WaitGraph {
   std::vector<Column<Wait>> waits;  ///< by LocationId, sorted by begin
   /// Ties: locations nearly as late as a wait's cause, each as a wait with the same begin that ends
@@ -195,6 +207,7 @@ struct WaitGraph {
   std::vector<Column<DeviceCallWait>> device_waits;  ///< by LocationId of the host, sorted
   std::vector<Column<LongCall>> long_calls;          ///< by LocationId, sorted by enter
   std::vector<Column<ProgressGate>> progress_gates;  ///< by LocationId
+  std::vector<SpareTime> spares;                     ///< of this rank's locations, in order
   Duration suspected;  ///< of all ranks' waits of mpi.progress: those of which that is not sure
 
   /// A location's ties have the numbers behind its waits.

@@ -176,6 +176,7 @@ std::string json(const Findings& f, const std::filesystem::path&) {
       {"rank_spreads", values.rows(f.rank_spreads)},
       {"parallelism", values.rows(f.parallelism)},
       {"shared_calls", values.rows(f.shared_calls)},
+      {"spare_threads", values.rows(f.spare_threads)},
       {"idle_blame", values.rows(f.idle_blame)},
       {"idle_nobody", values.rows(f.idle_nobody)},
       {"lock_blame", values.rows(f.lock_blame)},

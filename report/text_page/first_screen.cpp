@@ -15,6 +15,7 @@
 #include "report/text_page/glance.h"
 #include "report/text_page/head.h"
 #include "report/text_page/lines.h"
+#include "report/verdict/apart/spare_threads.h"
 #include "report/verdict/device_words.h"
 #include "report/verdict/savings.h"
 #include "report/verdict/verdict.h"
@@ -109,6 +110,8 @@ class Screen {
     if (!verdict_.warning.empty()) page += wrapped("Warning: " + verdict_.warning, 0);
     page += notes();
     if (verdict_.judges_speed()) page += speed();
+    const std::string spare = spare_threads_in_short(findings_, names_, time_);
+    if (!spare.empty()) page += wrapped(spare, 0);
     return page + next_commands(experiment_);
   }
 

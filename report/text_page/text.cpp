@@ -36,7 +36,8 @@
 #include "report/text_page/periods.h"
 #include "report/text_page/threads.h"
 #include "report/text_page/windows.h"
-#include "report/verdict/apart/start_up.h"
+#include "report/verdict/apart/paragraphs.h"
+#include "report/verdict/apart/spare_threads.h"
 #include "report/verdict/effects.h"
 #include "report/verdict/gains.h"
 #include "report/verdict/places.h"
@@ -144,6 +145,7 @@ std::string Page::write() {
   page_ += parallelism_section(findings_, name_, time_);
   page_ += spread_section(findings_, name_, time_);
   page_ += kernel_section(findings_, name_, time_);
+  page_ += spare_threads_section(findings_, name_, time_);
   page_ += core_section(findings_, time_);
   page_ += device_section(findings_, name_, time_);
   page_ += arrival_section(findings_, name_, time_);
@@ -199,10 +201,7 @@ void Page::write_verdict() {
   if (!verdict.warning.empty()) page_ += wrapped("Warning: " + verdict.warning, 0);
   if (!verdict.more.empty())
     page_ += '\n' + wrapped(fmt::format("{}", fmt::join(verdict.more, " ")), 0);
-  const std::string start_up = start_up_sentence(findings_, time_);
-  if (!start_up.empty()) page_ += '\n' + wrapped(start_up, 0);
-  const std::string skew = start_skew_section(findings_, name_, time_);
-  if (!skew.empty()) page_ += '\n' + wrapped(skew, 0);
+  page_ += paragraphs_apart(findings_, name_, time_);
 }
 
 void Page::write_time_spent() {

@@ -32,6 +32,7 @@
 //     unexplained     kind  call path  location  time
 //     losses          name  count
 //     lives           life  location  time
+//     spare_threads   asleep  location  call path  time while nobody needed it  time awake
 //
 // Losses that are not stated must not occur. Every picture is analysed in ways that must not
 // differ: on one thread, on several, on several ranks, with all clocks shifted, and through an OTF2
@@ -183,6 +184,17 @@ void describe_messages(const blame::Findings& found, Sections& out) {
   }
 }
 
+void describe_lives(const blame::Findings& found, Sections& out) {
+  for (const auto& row : found.locations) {
+    out["lives"].push_back(row_of({"life", row.name, number(row.life_s)}));
+  }
+  for (const auto& row : found.spare_threads) {
+    out["spare_threads"].push_back(row_of({"asleep", found.locations[row.location.index()].name,
+                                           found.callpaths[row.callpath.index()].name,
+                                           number(row.time_s), number(row.awake_s)}));
+  }
+}
+
 /// Findings in the same form. `critical_columns`: how many the picture states.
 Sections describe(const blame::Findings& found, size_t critical_columns) {
   Sections out{{"start_up", describe_start_up(found.start_up)}};
@@ -230,9 +242,7 @@ Sections describe(const blame::Findings& found, size_t critical_columns) {
                 path(row.callpath), number(row.time_s)}));
   }
   describe_messages(found, out);
-  for (const auto& row : found.locations) {
-    out["lives"].push_back(row_of({"life", row.name, number(row.life_s)}));
-  }
+  describe_lives(found, out);
   for (const auto& row : found.efficiencies) {
     out["efficiencies"].push_back(row_of({word(row.name), number(row.value)}));
   }

@@ -117,14 +117,21 @@ void handshake() {
   worker.join();
 }
 
-// The other way around: the worker has nothing to do until the master is done.
+// The other way around: what the worker has to do the master prepares, which takes it three times
+// as long.
 void late_master() {
   Gate begun;
-  std::thread worker([&] { ROUNDS begun.pass(round + 1); });
+  std::thread worker([&] {
+    ROUNDS {
+      begun.pass(round + 1);
+      compute(truth_ms / 3);
+    }
+  });
   ROUNDS {
     late(truth_ms);
     begun.open(round + 1);
   }
+  compute(truth_ms);  // as long as the last of it takes
   worker.join();
 }
 
@@ -135,6 +142,38 @@ void pool_of_one() {
     pool.add([] { long_item(truth_ms); });
     pool.wait();
   }
+}
+
+// A pool that never gets anything to do, as libraries make them.
+void idle_pool() {
+  Pool pool(8);
+  ROUNDS compute(truth_ms);
+}
+
+// A pool of six which gets one thing at a time, for which the master waits: no one else has
+// anything to do.
+void taken_in_turn() {
+  Pool pool(6);
+  ROUNDS {
+    pool.add([] { long_item(truth_ms); });
+    pool.wait();
+  }
+}
+
+// A worker that has next to nothing to do, and that nobody waits for.
+void little_work() {
+  Gate begun;
+  std::thread worker([&] {
+    ROUNDS {
+      begun.pass(round + 1);
+      helper_work(truth_ms / 50);
+    }
+  });
+  ROUNDS {
+    compute(truth_ms);
+    begun.open(round + 1);
+  }
+  worker.join();
 }
 
 // Threads come and go.
@@ -251,14 +290,21 @@ void pipeline() {
   std::thread middle([&] {
     ROUNDS {
       first.pass(round + 1);
+      compute(truth_ms / 3);
       second.open(round + 1);
     }
   });
-  std::thread last([&] { ROUNDS second.pass(round + 1); });
+  std::thread last([&] {
+    ROUNDS {
+      second.pass(round + 1);
+      compute(truth_ms / 3);
+    }
+  });
   ROUNDS {
     late(truth_ms);
     first.open(round + 1);
   }
+  compute(truth_ms);
   middle.join();
   last.join();
 }
@@ -289,19 +335,14 @@ void idle_worker() {
 
 int main(int argc, char** argv) {
   static const truth_case cases[] = {
-      {"handshake", handshake},
-      {"late_master", late_master},
-      {"pool_of_one", pool_of_one},
-      {"join_each", join_each},
-      {"mutex_held", mutex_held},
-      {"semaphore", semaphore},
-      {"barrier", barrier},
-      {"pipeline", pipeline},
-      {"balanced", balanced},
-      {"idle_worker", idle_worker},
-      {"by_pipe", by_pipe},
-      {"by_event", by_event},
-      {"pipe_of_child", pipe_of_child},
+      {"handshake", handshake},         {"late_master", late_master},
+      {"pool_of_one", pool_of_one},     {"idle_pool", idle_pool},
+      {"taken_in_turn", taken_in_turn}, {"little_work", little_work},
+      {"join_each", join_each},         {"mutex_held", mutex_held},
+      {"semaphore", semaphore},         {"barrier", barrier},
+      {"pipeline", pipeline},           {"balanced", balanced},
+      {"idle_worker", idle_worker},     {"by_pipe", by_pipe},
+      {"by_event", by_event},           {"pipe_of_child", pipe_of_child},
       {"end_of_child", end_of_child},
   };
   truth_choose(argc, argv, cases, (int)(sizeof cases / sizeof cases[0]))();

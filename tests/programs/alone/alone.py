@@ -125,6 +125,42 @@ def futures(place):
     check_heavy(place, "futures", "thread.join", range(1, 7))
 
 
+def of_pools(place, case):
+    run(place, place.program("alone/pools"), case)
+    report = Report(place, place.experiment())
+    report.check_identities()
+    return report
+
+
+def pools_asleep(place):
+    """Threads that never have anything to do are in no figure but their own, however they sleep."""
+    report = of_pools(place, "asleep")
+    run_s, allocated_s = (report.data["run"][name] for name in ("wall_s", "allocation_s"))
+    check(allocated_s < 1.25 * run_s, f"{allocated_s} s are allocated in {run_s} s\n{report.summary()}")
+    check(not report.data["waits"], f"something is waited for\n{report.summary()}")
+    database = sqlite3.connect(pathlib.Path(place.experiment()) / "findings.db")
+    threads = database.execute("SELECT l.name, SUM(p.time_s) FROM critical_path p JOIN locations l "
+                               "ON l.id = p.location GROUP BY l.name HAVING SUM(p.time_s) > ?",
+                               (run_s / 10,)).fetchall()
+    check([name for name, _ in threads] == ["0.0"], f"on the critical path are {threads}")
+
+
+def pools_rare(place):
+    """Nobody is waited for by a pool that has something to do now and then; it is waited for."""
+    report = of_pools(place, "rare")
+    check(report.data["spare_threads"], "there are no spare threads")
+    waits = sum(w["time_s"] for w in report.waits("thread.condition", callpath="serve"))
+    check(waits < 0.1, f"its threads wait for {waits} s\n{report.summary()}")
+
+
+def pools_needed(place):
+    """Who prepares the work of a pool that is needed is waited for."""
+    report = of_pools(place, "needed")
+    check(report.delays("needed", pattern="thread.condition"), f"nobody is blamed\n{report.summary()}")
+    waits = sum(w["time_s"] for w in report.waits("thread.condition", callpath="serve"))
+    check(waits > 0.3, f"its threads wait for {waits} s\n{report.summary()}")
+
+
 UNSEEN = {
     "bare": ("await_bare", "(blocked in read)"),
     "thread": ("await_in_thread", "(blocked in read)"),
@@ -143,7 +179,8 @@ def unseen_sleeps(place):
         report.check_nothing_lost()
         database = sqlite3.connect(pathlib.Path(place.experiment()) / "findings.db")
         known = [name for name, in database.execute(
-            "SELECT DISTINCT c.name FROM callpaths c JOIN profile p ON p.callpath = c.id WHERE p.time_s > 0")]
+            "SELECT DISTINCT c.name FROM callpaths c JOIN profile p ON p.callpath = c.id WHERE p.time_s > 0 "
+            "UNION SELECT c.name FROM callpaths c JOIN spare_threads s ON s.callpath = c.id")]
         right = re.compile(".*/[^/]*".join(map(re.escape, path)) + "$")
         check(any(right.search(name) for name in known), f"{case}: {path} is not among {known}")
         shutil.rmtree(place.experiment())
@@ -270,7 +307,7 @@ SYSTEM = {
 
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
-          meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside,
+          meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside, pools_asleep, pools_rare, pools_needed,
           commands)}
 TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
 TESTS.update({f"shared_{how}": waits_with(how, *what, program="shared") for how, what in SHARED.items()})

@@ -3,7 +3,8 @@
  *
  * Tells culprit everything that culprit.h can say. 2 ranks, 4 iterations of one phase; in each rank
  * 0 works 20 ms longer and then sends what rank 1 waits for. `pcontrol` and `api` switch recording
- * off for iterations 1 and 2, each in its own way. `many` calls functions 280,000 times more. */
+ * off for iterations 1 and 2, each in its own way. `many` calls functions 280,000 times more,
+ * `names` begins and ends 3,000 regions with a name each. */
 #include <culprit.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -58,6 +59,14 @@ int main(int argc, char** argv) {
     culprit_iteration_end("step");
   }
   for (int i = 0; strcmp(how, "many") == 0 && i < 40000; ++i) x = deeper(x, 3);
+  for (int i = 0; strcmp(how, "names") == 0 && i < 3000; ++i) {
+    char pass[32] = "";
+    snprintf(pass, sizeof pass, "pass %d", i);
+    culprit_region_begin(pass);
+    culprit_region_begin("within");
+    culprit_region_end("within");
+    culprit_region_end(pass);
+  }
   if (strcmp(how, "") == 0) culprit_phase_end("solve");
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1) printf("told: result %.3f\n", x);

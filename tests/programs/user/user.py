@@ -204,6 +204,16 @@ def exclude(place):
     check(any("inn*,wor?" in s for s in run.report.data["run"]["notes"]), "the report does not say so")
 
 
+def names(place):
+    """Regions are recorded however many names they have."""
+    run = Run(place, "told.gcc", "names")
+    named = run.rows("SELECT COUNT(*) FROM callpaths WHERE region LIKE 'pass %'")[0][0]
+    check(1000 <= named < 3000, f"{named} regions have a name of their own")
+    expect("visits of what is within", run.visits("/within"), {"0.0": 3000, "1.0": 3000})
+    others = run.visits("main/(other regions, whose names are too many)")
+    expect("visits of those with a common name", others, {"0.0": 3000 - named, "1.0": 3000 - named})
+
+
 def without(place):
     run = Run(place, "told.gcc", options=("--without", "regions,samples"))
     expect("iterations", run.stages("iteration"), {("step", n): 2 for n in range(4)})
@@ -215,7 +225,7 @@ def without(place):
 if __name__ == "__main__":
     sys.exit(harness.main({
         "absent": absent, "scopes": scopes, "fortran": fortran, "ranks": ranks, "phase": phase,
-        "window": window, "without": without, "estimate": estimate, "exclude": exclude,
+        "window": window, "without": without, "estimate": estimate, "exclude": exclude, "names": names,
         **{f"regions.{c}": functools.partial(regions, compiler=c) for c in ("gcc", "clang")},
         **{f"functions.{c}": functools.partial(functions, compiler=c) for c in ("gcc", "clang")},
         **{f"partly.{c}": functools.partial(partly, compiler=c) for c in ("gcc", "clang")},
