@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "assemble/names/static_parts.h"
 #include "assemble/run/process_cores.h"
@@ -299,6 +300,17 @@ std::string why_openmp_is_not_observed(const std::vector<RawProcessFolder>& fold
   return "";
 }
 
+/// "MPICH 4.0.2" of "MPICH Version:\t4.0.2".
+std::string title_of(const char* library) {
+  std::istringstream words(library);
+  std::string title;
+  for (std::string word; words >> word;) {
+    if (word == "Version:") continue;
+    title += title.empty() ? word : ' ' + word;
+  }
+  return title;
+}
+
 void describe_program(const std::vector<RawProcessFolder>& folders, const Processes& processes,
                       RunFacts& facts) {
   facts.processes = static_cast<uint32_t>(processes.slots.size());
@@ -309,7 +321,7 @@ void describe_program(const std::vector<RawProcessFolder>& folders, const Proces
     if (facts.program.empty()) {
       facts.program = std::filesystem::path(process.executable).filename();
     }
-    if (facts.mpi.empty()) facts.mpi = process.mpi_library;
+    if (facts.mpi.empty()) facts.mpi = title_of(process.mpi_library);
     if (facts.openmp.empty()) facts.openmp = process.omp_runtime;
   }
 }

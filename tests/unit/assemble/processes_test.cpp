@@ -176,6 +176,36 @@ TEST_F(AssembleTest, ProcessesWithoutMpiAreNumberedAfterTheRanks) {
   EXPECT_NE(facts.notes[0].find("did not use MPI"), std::string::npos);
 }
 
+// A data loader's worker is forked by a process that uses a runtime, and goes on with its program.
+TEST_F(AssembleTest, WorkersOfAProcessWithARuntimeStay) {
+  for (const char* command : {"python3 train.py", "sh tool.sh"}) {
+    {
+      auto parent = process("node1.1.a");
+      parent->ended(50);
+      std::strcpy(parent->process.omp_runtime, "a runtime");
+      std::strcpy(parent->process.command, "python3 train.py");
+      parent->thread(0).fork(10, 1, in_main({})).begin(11, 1, 1, 0).end(12, 1).join(13, 1);
+      auto worker = process("node1.2.b");
+      worker->started(20).ended(50);
+      std::strcpy(worker->process.command, command);
+      worker->thread(0).sample(30, in_main({"decode"}));
+    }
+    play();
+    const bool is_worker = std::string_view(command).starts_with("python3");
+    EXPECT_EQ(listing.definitions.processes.size(), is_worker ? 2u : 1u) << command;
+  }
+}
+
+TEST_F(AssembleTest, TheMpiLibraryHasATitle) {
+  {
+    auto rank = process("node1.1.a");
+    rank->rank(0, 1).ended(50);
+    std::strcpy(rank->process.mpi_library, "MPICH Version:\t4.0.2");
+    call_once(*rank);
+  }
+  EXPECT_EQ(play().mpi, "MPICH 4.0.2");
+}
+
 TEST_F(AssembleTest, ProcessesWithNothingButThreadsAreLeftOutBesideRanks) {
   {
     auto tool = process("node1.1.a");
