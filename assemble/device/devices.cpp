@@ -130,6 +130,9 @@ class Reader {
     }
     if (op.begin > op.end) return void(++reversed_);
     ops_[queue->second].push_back(op);
+    if (op.kind == trace::DeviceOpKind::copy && op.memory == trace::HostMemory::pageable) {
+      result_.pageable_copies.emplace(told.number, op.end);
+    }
     // Numbers of 32 bits are the runtime's own: its calls do not name the queue.
     if (told.number != 0 && told.number <= UINT32_MAX) {
       result_.queue_of_operation.emplace(told.number, queue->second);

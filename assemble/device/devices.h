@@ -84,6 +84,9 @@ struct ProcessDevices {
   /// operation.
   std::unordered_map<uint64_t, uint32_t> queue_of_operation;
   std::unordered_map<uint64_t, DeviceCall> calls;
+  /// Copies to or from memory that the system may move, by number of operation: when they ended,
+  /// by the device's clock.
+  std::unordered_map<uint64_t, uint64_t> pageable_copies;
   uint64_t overhead_ns = 0;  ///< work of the runtime for the sake of tools
   /// The rest that it took, by number of operation.
   std::unordered_map<uint64_t, std::vector<RuntimeTime>> runtime_times;

@@ -49,6 +49,8 @@ void DeviceRecords::launch(const RawRecord& record) {
              queue_of(told.queue),
              {}};
   after_.clear();
+  copied_ = told.kind == trace::DeviceOpKind::copy ? launch_->operation
+                                                   : trace::OperationNumber::none;
   const ProcessDevices& devices = state_.process.devices;
   const auto queue = devices.queue_of_operation.find(told.operation);
   if (launch_->queue == trace::kNoDeviceQueue && queue != devices.queue_of_operation.end()) {
@@ -173,6 +175,7 @@ bool DeviceRecords::waits_for_operation(const raw::device_wait& told, trace::Dev
 void DeviceRecords::wait(const RawRecord& record) {
   const auto told = record.as<raw::device_wait>();
   if (told.what > trace::kLastDeviceWaitFor) return;
+  copied_ = trace::OperationNumber::none;
   trace::DeviceWait wait;
   wait.what = told.what;
   const bool known = wait.what == trace::DeviceWaitFor::operation ? waits_for_operation(told, wait)
@@ -197,6 +200,7 @@ const DeviceRecords::Call& DeviceRecords::call(uint16_t name) {
 
 void DeviceRecords::enter(const RawRecord& record) {
   const auto entered = record.as<raw::device_enter>();
+  copied_ = trace::OperationNumber::none;
   const Call& entered_call = call(entered.name);
   captures_ = (captures_ || entered_call.begins_capture) && !entered_call.ends_capture;
   const Time time = state_.time(record);
@@ -238,11 +242,34 @@ bool DeviceRecords::is_in_call() const {
          (stack[depth].id & kDeviceCalls) != 0;
 }
 
+/// A call that returns at once must read memory that the system may move itself, so it returns when
+/// it is done: for much memory that is when the device has it.
+bool DeviceRecords::waited_for_copy(Time left) const {
+  constexpr Duration kAtOnce = Duration::from_nanos(20'000);
+  const ProcessDevices& devices = state_.process.devices;
+  const auto number = static_cast<uint64_t>(copied_);
+  const auto copy = devices.pageable_copies.find(number);
+  const auto queue = devices.queue_of_operation.find(number);
+  if (copy == devices.pageable_copies.end() || queue == devices.queue_of_operation.end()) {
+    return false;
+  }
+  const DeviceClock& clock = state_.process.device_clocks[devices.queues[queue->second].device];
+  return clock.time(copy->second) <= left + kAtOnce;
+}
+
 void DeviceRecords::leave(const RawRecord& record) {
   const auto& stack = state_.timeline.stack();
   const size_t depth = state_.timeline.innermost();
   const uint64_t id = kDeviceCalls | record.as<raw::device_leave>().name;
-  if (is_in_call() && stack[depth].id == id) state_.timeline.leave(state_.time(record), depth);
+  if (!is_in_call() || stack[depth].id != id) return;
+  const Time left = state_.time(record);
+  if (copied_ != trace::OperationNumber::none && waited_for_copy(left)) {
+    state_.timeline.sink().device_wait(
+        state_.timeline.advance(left),
+        {trace::DeviceWaitFor::operation, 0, DeviceId::none(), copied_});
+  }
+  copied_ = trace::OperationNumber::none;
+  state_.timeline.leave(left, depth);
 }
 
 }  // namespace culprit::assemble

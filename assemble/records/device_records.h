@@ -42,6 +42,8 @@ class DeviceRecords {
   };
   const Call& call(uint16_t name);
   bool is_captured(trace::OperationNumber operation) const;
+  /// Whether the call at hand, which returned at `left`, did so when its own copy was done.
+  bool waited_for_copy(Time left) const;
   bool is_in_call() const;
   trace::Paradigm paradigm_of_calls() const;
 
@@ -50,6 +52,8 @@ class DeviceRecords {
   bool captures_ = false;      ///< between calls that begin and end it
   std::optional<Time> since_;  ///< begin of the call whose enter comes next
   Time entered_;               ///< enter time of the current call
+  /// A copy that the current call handed over, unless it is known to wait for it.
+  trace::OperationNumber copied_ = trace::OperationNumber::none;
   /// The launch, emitted once its dependences, which follow it, are known.
   std::optional<trace::DeviceLaunch> launch_;
   Time launched_;

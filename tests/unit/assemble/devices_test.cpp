@@ -323,6 +323,41 @@ TEST_F(DevicesTest, WhatIsCapturedIsNotLaunched) {
   EXPECT_NE(text.find("launch 8"), text.npos) << text;
 }
 
+// The first two copy memory that the system may move: the call waits for the first, and not for the
+// second, which the runtime has put aside. The third copies pinned memory.
+TEST_F(DevicesTest, ACopyOfPageableMemoryIsWaitedFor) {
+  {
+    auto p = process();
+    p->ended(200);
+    RawThread& thread = p->thread(0);
+    thread.put(RawKind::string_def, 5, 15, 9, packed("cudaMemcpyAsync"));
+    RawThread& log = p->thread(kLog);
+    DeviceLog(log, DeviceApi::cuda);
+    const auto copy = [&](uint64_t number, uint64_t enter_us, uint64_t leave_us, uint64_t end_us,
+                          trace::HostMemory memory) {
+      constexpr uint64_t kMicrosecond = 1000;
+      thread.put(RawKind::device_enter, enter_us * kMicrosecond, 9, thread.path(in_main({})));
+      thread.put(RawKind::device_launch, enter_us * kMicrosecond + 1,
+                 static_cast<uint16_t>(DeviceOpKind::copy), trace::kRawNoQueue, {number});
+      thread.put(RawKind::device_leave, leave_us * kMicrosecond, 9, 0);
+      const auto what = static_cast<uint16_t>(
+          static_cast<unsigned>(DeviceOpKind::copy) |
+          static_cast<unsigned>(memory) << trace::raw_device_op::kMemoryShift);
+      log.put(RawKind::device_op, 0, what, kFirst,
+              {number, enter_us * kMicrosecond + 10 + DeviceLog::kBehind,
+               end_us * kMicrosecond + DeviceLog::kBehind, 0, 64, 0, 0});
+    };
+    copy(5, 100, 200, 202, trace::HostMemory::pageable);
+    copy(6, 300, 310, 400, trace::HostMemory::pageable);
+    copy(7, 500, 600, 601, trace::HostMemory::pinned);
+  }
+  play();
+  const std::string text = listing.text("0.0");
+  EXPECT_NE(text.find("wait for operation 5"), text.npos) << text;
+  EXPECT_EQ(text.find("wait for operation 6"), text.npos) << text;
+  EXPECT_EQ(text.find("wait for operation 7"), text.npos) << text;
+}
+
 // The runtime tells of it later, by its clock: loading in the first launch, and in the second a
 // wait that ended when the first operation did.
 TEST_F(DevicesTest, WhatTheRuntimeTookInALaunchIsWhatItIs) {
