@@ -61,19 +61,23 @@ void with_log(Write write) {
   write(*g_state);
 }
 
-/// Devices, and the log of what they do, are the parent's. No lock is taken: a thread that held it
-/// is not there any more.
+/// True in children of a process with devices: devices, what backends know of them, and the log of
+/// what they do are the parent's, and locks may be held by threads that are not there any more.
+std::atomic<bool> g_is_the_parents{false};
+
 void forget_in_forked_child() {
+  g_is_the_parents.store(true, std::memory_order_relaxed);
   g_begun.store(false, std::memory_order_relaxed);
-  g_state = nullptr;
-  g_mutex = PTHREAD_MUTEX_INITIALIZER;
 }
 
 }  // namespace
 
 bool begin_device_log(DeviceApi api) {
+  if (g_is_the_parents.load(std::memory_order_relaxed)) return false;
   if (g_begun.load(std::memory_order_acquire)) return collector::is_active();
   if (!collector::activate()) return false;
+  static const int follows = pthread_atfork(nullptr, nullptr, forget_in_forked_child);
+  static_cast<void>(follows);
   const Lock lock(g_mutex);
   if (g_begun.load(std::memory_order_relaxed)) return true;
   ThreadLog* const log = collector::make_extra_log();
@@ -81,8 +85,6 @@ bool begin_device_log(DeviceApi api) {
   g_state = new DeviceLog;
   g_state->log = log;
   g_state->first = static_cast<uint32_t>(api) << trace::kRawDeviceApiShift;
-  static const int follows = pthread_atfork(nullptr, nullptr, forget_in_forked_child);
-  static_cast<void>(follows);
   g_begun.store(true, std::memory_order_release);
   return true;
 }

@@ -212,10 +212,12 @@ class Reader {
   }
 
   void runtime(const RawRecord& record) {
-    if (result_.begun_ticks == 0) result_.begun_ticks = record.ticks;
     const uint16_t what = record.as<raw::device_runtime>().what;
     const auto refusal = static_cast<trace::RawDeviceRefusal>(what >> 8);
-    if (refusal == trace::RawDeviceRefusal::none) return;
+    if (refusal == trace::RawDeviceRefusal::none) {
+      if (result_.begun_ticks == 0) result_.begun_ticks = record.ticks;
+      return;
+    }
     const trace::DeviceApiText* const api = trace::find_device_api(trace::DeviceApi(what & 0xff));
     if (api == nullptr) return void(++senseless_);
     const auto words = record.rest_of<raw::device_runtime>();

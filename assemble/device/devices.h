@@ -73,7 +73,8 @@ struct RuntimeTime {
 };
 
 struct ProcessDevices {
-  uint64_t begun_ticks = 0;  ///< when a runtime could first be used; 0: never
+  uint64_t begun_ticks = 0;  ///< when a runtime that is observed could first be used;
+                             ///< 0: never
   std::vector<RecordedDevice> devices;
   std::vector<DeviceQueue> queues;
   std::vector<DeviceLane> lanes;

@@ -204,8 +204,7 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
       frame.kind = CodeKind::system;
       frame.wrapper = true;
     }
-    if (module == CodeKind::user &&
-        NotThePrograms::is_of_device_runtime(source.function, !symbol->from_debug_info)) {
+    if (frame.kind == CodeKind::user && NotThePrograms::is_of_device_runtime(source.function)) {
       frame.kind = CodeKind::device_runtime;
     }
     if (is_for_tools(source)) frame.kind = CodeKind::collector;

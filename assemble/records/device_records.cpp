@@ -49,8 +49,8 @@ void DeviceRecords::launch(const RawRecord& record) {
              queue_of(told.queue),
              {}};
   after_.clear();
-  copied_ = told.kind == trace::DeviceOpKind::copy ? launch_->operation
-                                                   : trace::OperationNumber::none;
+  copied_ =
+      told.kind == trace::DeviceOpKind::copy ? launch_->operation : trace::OperationNumber::none;
   const ProcessDevices& devices = state_.process.devices;
   const auto queue = devices.queue_of_operation.find(told.operation);
   if (launch_->queue == trace::kNoDeviceQueue && queue != devices.queue_of_operation.end()) {

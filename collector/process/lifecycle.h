@@ -39,6 +39,9 @@ bool is_forked();
 /// From now on samples and sleeps of the program's own threads are kept in memory, until the
 /// process turns out to be worth recording. At load.
 void begin_early();
+/// Whether that is so: nothing is recorded or watched yet, and the process may be recorded.
+/// Async-signal-safe.
+bool may_begin_early();
 /// Whether they are collected: since begin_early() or activation. Async-signal-safe.
 bool is_watching();
 

@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -60,13 +59,6 @@ char g_folder[PATH_MAX];
 std::atomic<uint32_t> g_refused_probes{0};
 std::atomic<bool> g_early{false};  ///< threads are watched while inert
 std::atomic<pid_t> g_child{0};     ///< this process's id, if it was forked and has begun anew
-/// The parent's OpenMP runtime, which a forked child may go on with.
-struct Inherited {
-  char omp_runtime[sizeof trace::RawProcess::omp_runtime] = {};
-  uint32_t gomp_redirected = 0;
-  trace::RawDeclined declined = trace::RawDeclined::no;
-};
-Inherited g_inherited;
 
 bool make_process_folder(const char* experiment) {
   char host[64] = {};
@@ -133,9 +125,12 @@ bool is_recorded_process() {
   return g_record->pid == static_cast<uint32_t>(getpid());
 }
 
-/// MPI and its ranks are the parent's alone.
-bool knows_mpi(const trace::RawProcess& record) {
-  return record.world_rank >= 0 || record.mpi_library[0] != '\0';
+/// MPI and its ranks are the parent's alone; and what a launcher has started is a rank, or is to
+/// become one.
+bool keeps_children_unrecorded(const trace::RawProcess& record) {
+  const bool knows_mpi = record.world_rank >= 0 || record.mpi_library[0] != '\0';
+  const bool knows_openmp = record.omp_runtime[0] != '\0' || record.gomp_redirected != 0;
+  return knows_mpi || (knows_openmp && environment().launcher_rank >= 0);
 }
 
 /// If nothing was recorded before the fork, or nothing of MPI was, the child itself may be worth
@@ -144,10 +139,7 @@ void in_forked_child() {
   const Mode mode = g_mode.load(std::memory_order_relaxed);
   if (mode == Mode::impossible) return;
   python::forget_descriptions();
-  if (mode == Mode::active && !knows_mpi(*g_record)) {
-    memcpy(g_inherited.omp_runtime, g_record->omp_runtime, sizeof g_inherited.omp_runtime);
-    g_inherited.gomp_redirected = g_record->gomp_redirected;
-    g_inherited.declined = g_record->declined;
+  if (mode == Mode::active && !keeps_children_unrecorded(*g_record)) {
     registry::forget_logs();
     forget_core_use();
     cuts::forget();
@@ -187,9 +179,6 @@ bool set_up() {
   cuts::begin(g_folder, g_record->start_ticks);
   registry::begin(g_folder);
   g_record->thread_count = 1;  // number 0 is the loading thread's, whether or not it records
-  memcpy(g_record->omp_runtime, g_inherited.omp_runtime, sizeof g_inherited.omp_runtime);
-  g_record->gomp_redirected = g_inherited.gomp_redirected;
-  g_record->declined = g_inherited.declined;
   warm_up_unwinder();
   code_map::begin(g_folder);
   code_map::loaded_more();
@@ -236,6 +225,11 @@ void begin_early() {
   warm_up_unwinder();
   code_map::refresh();
   g_early.store(true, std::memory_order_release);
+}
+
+bool may_begin_early() {
+  return g_mode.load(std::memory_order_acquire) == Mode::inert &&
+         !g_early.load(std::memory_order_relaxed) && environment().wanted;
 }
 
 bool is_watching() {

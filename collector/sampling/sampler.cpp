@@ -332,6 +332,12 @@ void start() {
   begin_own_thread(0);
 }
 
+void watch_early() {
+  if (!has_started() || !is_same_process() || !lifecycle::may_begin_early()) return;
+  lifecycle::begin_early();
+  if (registry::is_own_thread()) give_timer();
+}
+
 bool has_started() {
   return g_process.load(std::memory_order_acquire) != 0;
 }

@@ -123,13 +123,13 @@ Slept opening(int descriptor) {
 }
 
 /// A driver whose device is opened begins to work for the process: that takes long, and what for is
-/// worth knowing. `result` of the call that opened it, which has read the path unless it failed.
+/// worth knowing. `result` of the call that opened it: only one that succeeded, or found nothing
+/// there, has read the path.
 void after_open(const char* path, int result) {
   constexpr char kDevices[] = "/dev/nvidia";
   const KeepErrno keep;
-  const bool was_read = result >= 0 || errno != EFAULT;
-  if (!was_read || strncmp(path, kDevices, sizeof kDevices - 1) != 0) return;
-  if (has_started() && !lifecycle::is_watching()) lifecycle::begin_early();
+  const bool was_read = result >= 0 || errno == ENOENT;
+  if (was_read && strncmp(path, kDevices, sizeof kDevices - 1) == 0) watch_early();
 }
 
 /// Who lets commands work waits for them: without threads, too, that is worth recording.

@@ -20,6 +20,9 @@ bool is_same_process();
 /// The same, but true in children that share this process's memory (vfork), whose parent sleeps
 /// meanwhile. It costs no system call.
 bool is_same_memory();
+/// From now on this thread is sampled, and others that begin, although the process may not turn out
+/// to be worth recording. Does nothing if that is so already, or the process is not to be recorded.
+void watch_early();
 /// Ends all watching: once this returns, the watching code makes no system calls.
 void stop_watching();
 

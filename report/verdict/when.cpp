@@ -102,9 +102,9 @@ std::string when_words(const FoundDistribution& row, const blame::Findings& find
 }
 
 std::string movement_words(const FoundDistribution& row, const blame::Findings& findings) {
-  const std::string_view who = is_on_streams(row, findings) ? "stream"
-                               : findings.run.ranks > 1     ? "rank"
-                                                            : "thread";
+  const std::string_view who = findings.run.ranks > 1         ? "rank"
+                               : is_on_streams(row, findings) ? "stream"
+                                                              : "thread";
   switch (row.movement) {
     case Movement::stays:
       return "";

@@ -14,6 +14,7 @@
 #include "base/files/regular_file.h"
 #include "base/glob.h"
 #include "base/settings.h"
+#include "trace/device_calls.h"
 #include "trace/python/python_module.h"
 
 namespace culprit::assemble {
@@ -36,15 +37,19 @@ constexpr std::string_view kWrappers[] = {
 #include "assemble/names/others/wrappers.def"
 };
 
-struct StaticPart {
-  std::string_view beginning;
-  bool is_bare;
-};
-
-constexpr StaticPart kDeviceRuntime[] = {
-#define DEVICE_RUNTIME(beginning, is_bare) {beginning, is_bare},
+constexpr std::string_view kDeviceRuntimeParts[] = {
+#define DEVICE_RUNTIME_PART(beginning) beginning,
+#define DEVICE_RUNTIME_CALL(name)
 #include "assemble/names/others/device_runtime.def"
 };
+
+/// In the order of the alphabet.
+constexpr std::string_view kDeviceRuntimeCalls[] = {
+#define DEVICE_RUNTIME_PART(beginning)
+#define DEVICE_RUNTIME_CALL(name) name,
+#include "assemble/names/others/device_runtime.def"
+};
+static_assert(std::is_sorted(std::begin(kDeviceRuntimeCalls), std::end(kDeviceRuntimeCalls)));
 
 constexpr std::string_view kSpinWaits[] = {
 #define SPIN_WAIT(function, source) function,
@@ -113,11 +118,13 @@ bool NotThePrograms::is_wrapper(std::string_view function) const {
       [function](std::string_view beginning) { return function.starts_with(beginning); });
 }
 
-bool NotThePrograms::is_of_device_runtime(std::string_view function, bool bare) {
-  return std::any_of(std::begin(kDeviceRuntime), std::end(kDeviceRuntime),
-                     [&](const StaticPart& part) {
-                       return (bare || !part.is_bare) && function.starts_with(part.beginning);
-                     });
+bool NotThePrograms::is_of_device_runtime(std::string_view function) {
+  const bool is_part = std::any_of(
+      std::begin(kDeviceRuntimeParts), std::end(kDeviceRuntimeParts),
+      [function](std::string_view beginning) { return function.starts_with(beginning); });
+  return is_part ||
+         std::binary_search(std::begin(kDeviceRuntimeCalls), std::end(kDeviceRuntimeCalls),
+                            trace::without_version(function.substr(0, function.find('<'))));
 }
 
 bool NotThePrograms::is_spin_wait(std::string_view function) const {

@@ -53,9 +53,8 @@ class NotThePrograms {
   /// empty.
   LibraryUse library(std::string_view file, std::string_view python) const;
   bool is_wrapper(std::string_view function) const;
-  /// Whether it is of a device's runtime that is linked into the program. `bare`: there is no debug
-  /// information on it.
-  static bool is_of_device_runtime(std::string_view function, bool bare);
+  /// Whether it is of a device's runtime that is linked into the program.
+  static bool is_of_device_runtime(std::string_view function);
   /// Whether it waits by looking at memory.
   bool is_spin_wait(std::string_view function) const;
 

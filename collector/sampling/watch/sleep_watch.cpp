@@ -368,7 +368,7 @@ uint64_t SleepWatch::next_pause(bool any_news) {
   const uint64_t all = std::max(passed, nanoseconds(CLOCK_PROCESS_CPUTIME_ID));
   pause_ns_ = any_news ? kShortestPause_ns : std::min(2 * pause_ns_, kLongestPause_ns);
   if (spent > kFree_ns + all / kPartOfAll) {
-    const uint64_t each = spent / looks_;
+    const uint64_t each = spent / std::max(looks_, 1u);  // looks wrap around
     pause_ns_ = std::clamp(each * kPartOfAll, pause_ns_, kOverspentPause_ns);
   }
   return pause_ns_;

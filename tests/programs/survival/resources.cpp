@@ -141,6 +141,21 @@ void remove_folder() {
   compute_much();
 }
 
+/// Paths that nothing can be read from: the system says so, or looks at the flags first.
+void unreadable_paths() {
+  const char* volatile nowhere = reinterpret_cast<const char*>(8);
+  compute();
+  const int flags[] = {O_RDONLY, O_TMPFILE | O_RDONLY, O_CREAT | O_DIRECTORY};
+  for (const int each : flags) {
+    char line[60];
+    errno = 0;
+    const int result = open(nowhere, each, 0600);
+    snprintf(line, sizeof line, "opened: %d, %d", result, errno);
+    say(line);
+  }
+  for (int i = 0; i < 3; ++i) close(open("/dev/nvidia-that-is-not-there", O_RDONLY));
+}
+
 }  // namespace
 
 const Case kResources[] = {
@@ -150,6 +165,7 @@ const Case kResources[] = {
     {"first_few_descriptors", few_descriptors},
     {"few_descriptors", few_descriptors_later},
     {"little_memory", little_memory},
+    {"unreadable_paths", unreadable_paths},
     {"first_memory_for_itself", memory_for_itself},
     {"first_no_core", no_core},
     {"first_no_signals", no_signals_to_queue},

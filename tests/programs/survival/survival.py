@@ -221,6 +221,7 @@ RESOURCES = [
     Case("first_few_descriptors", recorded=False),
     Case("few_descriptors", losses=("dropped_records",)),
     Case("little_memory"),
+    Case("unreadable_paths"),
     Case("first_memory_for_itself"),
     Case("first_no_core"),
     Case("first_no_signals"),

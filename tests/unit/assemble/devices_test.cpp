@@ -340,9 +340,9 @@ TEST_F(DevicesTest, ACopyOfPageableMemoryIsWaitedFor) {
       thread.put(RawKind::device_launch, enter_us * kMicrosecond + 1,
                  static_cast<uint16_t>(DeviceOpKind::copy), trace::kRawNoQueue, {number});
       thread.put(RawKind::device_leave, leave_us * kMicrosecond, 9, 0);
-      const auto what = static_cast<uint16_t>(
-          static_cast<unsigned>(DeviceOpKind::copy) |
-          static_cast<unsigned>(memory) << trace::raw_device_op::kMemoryShift);
+      const auto what = static_cast<uint16_t>(static_cast<unsigned>(DeviceOpKind::copy) |
+                                              static_cast<unsigned>(memory)
+                                                  << trace::raw_device_op::kMemoryShift);
       log.put(RawKind::device_op, 0, what, kFirst,
               {number, enter_us * kMicrosecond + 10 + DeviceLog::kBehind,
                end_us * kMicrosecond + DeviceLog::kBehind, 0, 64, 0, 0});

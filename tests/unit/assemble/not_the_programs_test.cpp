@@ -86,12 +86,15 @@ TEST(NotTheProgramsOwn, FrameworksAreWrappers) {
   EXPECT_TRUE(others.is_wrapper("std::__invoke_impl<void>"));
   EXPECT_FALSE(others.is_wrapper("KokkosFlow::step"));
   EXPECT_FALSE(others.is_wrapper("relax"));
-  EXPECT_TRUE(NotThePrograms::is_of_device_runtime("libcudart_static_5449a5", true));
-  EXPECT_TRUE(NotThePrograms::is_of_device_runtime("__device_stub__Z4busyy", false));
-  EXPECT_TRUE(NotThePrograms::is_of_device_runtime("cudaEventQuery", true));
-  EXPECT_FALSE(NotThePrograms::is_of_device_runtime("cudaEventQuery", false));
-  EXPECT_FALSE(NotThePrograms::is_of_device_runtime("cudaSolve", true));  // the program's own
-  EXPECT_FALSE(NotThePrograms::is_of_device_runtime("relax", true));
+  for (const char* function :
+       {"libcudart_static_5449a5", "__device_stub__Z4busyy", "cudaEventQuery",
+        "cudaLaunchKernel<char>", "cudaMemcpyAsync_ptsz"}) {
+    EXPECT_TRUE(NotThePrograms::is_of_device_runtime(function)) << function;
+  }
+  for (const char* function :
+       {"cudaSolve", "cudaStreamTriad", "cudaLaunchKernelsOfStep", "relax"}) {
+    EXPECT_FALSE(NotThePrograms::is_of_device_runtime(function)) << function;
+  }
 }
 
 TEST(NotTheProgramsOwn, UsersAddToTheTables) {

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -104,9 +105,13 @@ TEST(Sampling, SurvivesThreadsThatLoadThrowForkAndAllocate) {
   const int status = experiment.run(weather_it, {{"CULPRIT_SAMPLING", "4000"}});
   ASSERT_TRUE(WIFEXITED(status)) << status;
   EXPECT_EQ(WEXITSTATUS(status), kStillRunning);
-  const RawRun run = experiment.read_one();
-  EXPECT_GT(run.count(RawKind::sample), 20u);
-  EXPECT_GT(run.count(RawKind::mpi_enter), 100u);
+  // A child that takes long to end, on a busy machine, is recorded as well.
+  const std::vector<RawRun> runs = experiment.read();
+  const auto parent = std::find_if(runs.begin(), runs.end(), [](const RawRun& run) {
+    return run.count(RawKind::mpi_enter) > 100;
+  });
+  ASSERT_NE(parent, runs.end());
+  EXPECT_GT(parent->count(RawKind::sample), 20u);
 }
 
 }  // namespace
