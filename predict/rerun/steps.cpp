@@ -253,12 +253,26 @@ bool StepReader::is_idle(Time at) const {
     // A thread does nothing before it is made, however little of that counts as its wait.
     const bool has_begun = wait.begin <= at || replay::is_before_begin(wait.pattern);
     if (has_begun && at < wait.end && waits_at(run, wait, path_)) {
+      if (wait.pattern == replay::pattern("thread.spare")) return is_let_go();
       return predict::is_idle(wait);
     }
   }
   if (path_ == run.ended || path_ == run.idle) return true;
   // A process begins when it begins; its pool's threads and its streams need not.
   return path_ == run.not_started && (run.is_stream(id_) || run.is_pool_thread(id_));
+}
+
+/// Whether another thread ends the sleep that the next wait is a part of. If none does, its time was
+/// up, or what came was not recorded, and that takes as long as it took.
+bool StepReader::is_let_go() const {
+  Time end = (*waits_)[next_wait_].end;
+  for (size_t i = next_wait_ + 1; i < waits_->size() && (*waits_)[i].begin == end; ++i) {
+    end = (*waits_)[i].end;
+  }
+  for (size_t i = next_mark_; i < marks_.size() && marks_[i].time <= end; ++i) {
+    if (marks_[i].kind() == MarkKind::gate) return true;
+  }
+  return false;
 }
 
 bool StepReader::is_polling(Time at) const {

@@ -97,6 +97,7 @@ class StepReader {
   Time time_for(const Hub& hub) const;
   bool is_mpi(CallPathId path) const;
   bool is_idle(Time at) const;
+  bool is_let_go() const;
   bool is_polling(Time at) const;
 
   const Outline* outline_;
