@@ -262,8 +262,8 @@ bool StepReader::is_idle(Time at) const {
   return path_ == run.not_started && (run.is_stream(id_) || run.is_pool_thread(id_));
 }
 
-/// Whether another thread ends the sleep that the next wait is a part of. If none does, its time was
-/// up, or what came was not recorded, and that takes as long as it took.
+/// Whether another thread ends the sleep that the next wait is a part of. If none does, its time
+/// was up, or what came was not recorded, and that takes as long as it took.
 bool StepReader::is_let_go() const {
   Time end = (*waits_)[next_wait_].end;
   for (size_t i = next_wait_ + 1; i < waits_->size() && (*waits_)[i].begin == end; ++i) {
