@@ -317,10 +317,7 @@ bool is_active() {
   return lifecycle::is_active();
 }
 
-namespace {
-
-/// Returns whether the process is recorded now.
-bool begin_recording() {
+bool activate() {
   Mode mode = g_mode.load(std::memory_order_acquire);
   if (mode == Mode::inert && g_mode.compare_exchange_strong(mode, Mode::activating)) {
     return activate_first();
@@ -333,21 +330,15 @@ bool begin_recording() {
   return mode == Mode::active;
 }
 
-}  // namespace
-
-bool activate() {
-  return begin_recording();
-}
-
 void lifecycle::activate_if_worthwhile() {
   if (g_mode.load(std::memory_order_relaxed) != Mode::inert || registry::is_setting_up()) return;
   if (!has_become_worthwhile()) return;
-  const bool active = begin_recording();
+  const bool active = activate();
   if (active && g_family != nullptr) g_family->works.store(1, std::memory_order_relaxed);
 }
 
 void lifecycle::activate_for_threads() {
-  if (g_mode.load(std::memory_order_acquire) == Mode::inert) begin_recording();
+  if (g_mode.load(std::memory_order_acquire) == Mode::inert) activate();
 }
 
 void lifecycle::activate_for_sharing() {
