@@ -3,7 +3,8 @@
 
 // Holds a mutex for the length of a scope, in which nothing foreign is called. A forked child may
 // find it held by a thread that is not there, and what it guards half changed: so it is taken only
-// where devices are recorded (is_on() of gpu/face.h), which they are not in a child of such a process.
+// where devices are recorded (is_on() of gpu/face.h), which they are not in a child of such a
+// process.
 #pragma once
 
 #include <pthread.h>
