@@ -85,16 +85,17 @@ uint32_t next_number() {
   return std::atomic_ref<uint32_t>(process()->thread_count).fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Records the system's number of the thread, which links its statistics with its records.
-void note_number(const ThreadState& thread) {
+/// Records the system's number of the thread, which links its statistics, and the sleeps that
+/// others saw from `since` on, with its records.
+void note_number(const ThreadState& thread, uint64_t since) {
   const long number = syscall(SYS_gettid);
   if (number == getpid()) return;
-  thread.log->put(now(), raw::thread_id{.tid = static_cast<uint64_t>(number),
+  thread.log->put(since, raw::thread_id{.tid = static_cast<uint64_t>(number),
                                         .handle = static_cast<uint64_t>(pthread_self())});
 }
 
-void be_live(ThreadState& thread) {
-  note_number(thread);
+void be_live(ThreadState& thread, uint64_t since) {
+  note_number(thread, since);
   thread.busy = &Recorder::impl(*thread.log).busy;
   if (!thread.own) pthread_setspecific(g_key, reinterpret_cast<void*>(g_rounds));
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -155,7 +156,7 @@ ThreadLog* create_log(ThreadState& thread) {
   if (thread.log == nullptr) thread.log = make_log();
   if (thread.log == nullptr) return be_dead(thread);
   note_begin(thread);
-  be_live(thread);
+  be_live(thread, comes_and_goes(thread) ? thread.begun : now());
   for (unsigned i = 0; i < g_hook_count; ++i) {
     if (g_hooks[i].begun != nullptr) g_hooks[i].begun();
   }
@@ -188,7 +189,7 @@ ThreadLog* settle_log(ThreadState& thread) {
     return be_dead(thread);
   }
   Recorder::settle(*thread.log, g_folder, number);
-  be_live(thread);
+  be_live(thread, now());
   for (unsigned i = 0; i < g_hook_count; ++i) {
     if (g_hooks[i].begun != nullptr) g_hooks[i].begun();
   }
@@ -224,8 +225,17 @@ void end_live_thread(ThreadState& thread) {
   if (!may_rest || !rest(thread, log)) Recorder::destroy(log);
 }
 
+/// Whether this is one of the program's own threads that had no event at all, but lived so long
+/// that it must have slept: the watcher has seen where.
+bool has_slept_unnoticed(const ThreadState& thread) {
+  constexpr uint64_t kLongTicks = 20'000'000;  // between 5 and 20 ms, as kShortestTicks
+  if (thread.phase != Phase::fresh || !thread.own || !lifecycle::is_active()) return false;
+  return now() - thread.begun >= kLongTicks;
+}
+
 void end_thread() {
   ThreadState& thread = t_state;
+  if (has_slept_unnoticed(thread)) create_log(thread);
   if (thread.phase == Phase::early && lifecycle::is_active()) settle_log(thread);
   if (thread.phase == Phase::live) {
     // In a forked child the files are the parent's.

@@ -20,8 +20,10 @@ constinit thread_local Yields t_yields __attribute__((tls_model("initial-exec"))
 
 namespace {
 
+/// A thread may do nothing but wait for locks, so that its first wait makes its log: without taking
+/// any lock, as from a signal handler.
 ThreadLog* log_for(Kind kind) {
-  return kind == Kind::lock ? registry::existing_log() : lifecycle::watched_log();
+  return kind == Kind::lock ? lifecycle::watched_log_in_signal() : lifecycle::watched_log();
 }
 
 /// No log is made for a wait that may be short. But the first thread may wait for all others before

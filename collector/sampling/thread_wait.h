@@ -34,8 +34,8 @@ inline bool is_awaited(uint64_t object) {
   return waiters_of(object).load(std::memory_order_relaxed) != 0;
 }
 
-/// The kind of object. A lock may be the very one that making a log would need: for locks no log is
-/// made, unless processes share them.
+/// The kind of object. A lock may be the very one that making a log would need: for locks one is
+/// made without taking any, unless processes share them.
 enum class Kind { lock, other };
 
 /// Records that threads that wait for the object may go on: to be called before they do, and has an

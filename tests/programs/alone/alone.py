@@ -125,6 +125,10 @@ def futures(place):
     check_heavy(place, "futures", "thread.join", range(1, 7))
 
 
+def locks(place):
+    check_heavy(place, "locks", "thread.lock", range(3, 6))
+
+
 def of_pools(place, case):
     run(place, place.program("alone/pools"), case)
     report = Report(place, place.experiment())
@@ -307,7 +311,7 @@ SYSTEM = {
 
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
-          meets, slices, futures, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside, pools_asleep, pools_rare, pools_needed,
+          meets, slices, futures, locks, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside, pools_asleep, pools_rare, pools_needed,
           commands)}
 TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
 TESTS.update({f"shared_{how}": waits_with(how, *what, program="shared") for how, what in SHARED.items()})

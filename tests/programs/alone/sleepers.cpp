@@ -230,6 +230,25 @@ bool slices() {
   return true;
 }
 
+/// Threads that do nothing but lock a mutex once, which main holds while it works.
+bool locks() {
+  std::mutex mutex;
+  for (int i = 0; i < 5; ++i) {
+    std::atomic<bool> begun{false};
+    std::unique_lock lock(mutex);
+    std::thread waiter([&] {
+      begun = true;
+      const std::lock_guard guard(mutex);
+    });
+    while (!begun) std::this_thread::yield();
+    heavy();
+    lock.unlock();
+    doze(kMs);  // the waiter has ended before anyone waits for it
+    waiter.join();
+  }
+  return true;
+}
+
 bool futures() {
   for (int i = 0; i < 5; ++i) std::async(std::launch::async, heavy).get();
   return true;
@@ -251,6 +270,7 @@ constexpr Case kCases[] = {
     {"meets", meets},
     {"slices", slices},
     {"futures", futures},
+    {"locks", locks},
 };
 
 }  // namespace

@@ -92,7 +92,6 @@ void bare() {
 }
 void thread() {
   std::thread sleeper([] {
-    doze(1);  // of a thread that is seen doing nothing at all, nothing is told
     for (int i = 0; i < kRounds; ++i) await_in_thread();
   });
   while_given([] { doze(1); });
