@@ -50,17 +50,22 @@ void await(LocationId host, const Call& call, LocationId stream, const DeviceOpe
 }
 
 void add_host(const DeviceStarts& of, LocationId host, Dependences& found) {
-  for (const DeviceWait& wait : of.run.at(host).device.waits) {
+  const auto& waits = of.run.at(host).device.waits;
+  for (uint32_t w = 0; w < waits.size(); ++w) {
+    const DeviceWait& wait = waits[w];
     const Call call = of.run.call(host, wait.call);
+    const auto await_place = [&](const replay::OperationIndex::Place& place) {
+      const auto& all = of.run.at(place.location).device.operations;
+      await(host, call, place.location, all[place.index], found);
+    };
     for (size_t s = 0; s < of.process.streams.size(); ++s) {
       const auto [first, end] = replay::awaited_operations(of, host, wait, call, s);
       if (end > 0) await(host, call, of.process.streams[s], of.operations(s)[end - 1], found);
     }
-    if (wait.what != trace::DeviceWaitFor::operation) continue;
-    if (const auto place = of.index.executed(wait.operation)) {
-      const auto& all = of.run.at(place->location).device.operations;
-      await(host, call, place->location, all[place->index], found);
+    if (wait.what == trace::DeviceWaitFor::operation) {
+      of.for_each_executed(wait.operation, await_place);
     }
+    for (const auto& place : of.marks.held(host, w)) await_place(place);
   }
 }
 

@@ -22,9 +22,12 @@ struct Awaited {
   bool blocking_copy = false;
 };
 
-/// Returns whether it is known for which streams a call waits. With a single stream, it is that
-/// one.
+/// Returns whether it is known for which streams, or for which operation, a call waits. With a
+/// single stream, it is that one.
 bool is_known(const DeviceStarts& of, const DeviceWait& wait) {
+  if (wait.what == DeviceWaitFor::operation) {
+    return of.for_each_executed(wait.operation, [](const OperationIndex::Place&) {});
+  }
   return wait.what != DeviceWaitFor::queue || wait.queue != trace::kNoDeviceQueue ||
          of.process.streams.size() == 1;
 }
@@ -76,16 +79,15 @@ void await(const DeviceStarts& of, LocationId host, const Call& call, size_t s, 
 }
 
 void await_operation(const DeviceStarts& of, LocationId host, const DeviceWait& wait,
-                     const Call& call, Awaited& awaited, Detection& out) {
-  const auto place = of.index.executed(wait.operation);
-  if (!place) return;
-  const size_t s = of.position(place->location);
-  const DeviceOperation& operation = of.operations(s)[place->index];
+                     const Call& call, const OperationIndex::Place& place, Awaited& awaited,
+                     Detection& out) {
+  const size_t s = of.position(place.location);
+  const DeviceOperation& operation = of.operations(s)[place.index];
   awaited.own = operation.launch.valid() && operation.launch.host == host &&
                 of.launch_at(host, operation.launch.launch).call == wait.call;
   awaited.blocking_copy = awaited.own && operation.kind == DeviceOpKind::copy;
   if (operation.end <= call.enter) return;
-  await(of, host, call, s, first_pending(of, s, call.enter, place->index), place->index, awaited,
+  await(of, host, call, s, first_pending(of, s, call.enter, place.index), place.index, awaited,
         out);
 }
 
@@ -99,13 +101,19 @@ void visit_host(const DeviceStarts& of, LocationId host, Detection& out) {
   for (CallIndex unknown : of.run.at(host).device.unknown_waits) {
     out.at(host).unknown_waits.push_back(of.run.call(host, unknown).path);
   }
-  for (const DeviceWait& wait : of.run.at(host).device.waits) {
+  const auto& waits = of.run.at(host).device.waits;
+  for (uint32_t w = 0; w < waits.size(); ++w) {
+    const DeviceWait& wait = waits[w];
     const Call call = of.run.call(host, wait.call);
     Awaited awaited;
+    const auto await_place = [&](const OperationIndex::Place& place) {
+      await_operation(of, host, wait, call, place, awaited, out);
+    };
     for (size_t s = 0; s < of.process.streams.size(); ++s) {
       await_stream(of, host, wait, call, s, awaited, out);
     }
-    if (wait.what == DeviceWaitFor::operation) await_operation(of, host, wait, call, awaited, out);
+    if (wait.what == DeviceWaitFor::operation) of.for_each_executed(wait.operation, await_place);
+    for (const OperationIndex::Place& place : of.marks.held(host, w)) await_place(place);
     const bool nothing = !awaited.stream.valid();
     out.at(host).device_waits.push_back(
         {call.enter, call.leave, call.path,

@@ -54,14 +54,16 @@ void await_others(const DeviceStarts& of, Start& start, LocationId stream,
   const DeviceLaunch& launch = of.launch_at(launched.host, launched.launch);
   const auto& after = of.run.at(launched.host).device.after;
   for (uint32_t a = launch.first_after; a < launch.end_after; ++a) {
-    if (const auto place = of.index.executed(after[a])) {
-      const DeviceOperation& other = of.run.at(place->location).device.operations[place->index];
-      if (place->location == stream) continue;
-      others.push_back({operation, place->location, other.end});
-      if (other.end <= start.awaited) continue;
+    const auto await = [&](const OperationIndex::Place& place) {
+      const DeviceOperation& other = of.run.at(place.location).device.operations[place.index];
+      if (place.location == stream) return;
+      others.push_back({operation, place.location, other.end});
+      if (other.end <= start.awaited) return;
       start.awaited = other.end;
-      start.waits_of = place->location;
-    } else if (const auto released = of.index.launched(after[a])) {
+      start.waits_of = place.location;
+    };
+    if (of.for_each_executed(after[a], await)) continue;
+    if (const auto released = of.index.launched(after[a])) {
       const CallIndex call = of.launch_at(released->location, released->index).call;
       const Time enter = of.run.call(released->location, call).enter;
       if (of.launch_at(released->location, released->index).kind != DeviceOpKind::release ||
@@ -121,8 +123,9 @@ Time DeviceStarts::born(LocationId stream) const {
 
 DeviceStarts find_device_starts(const Run& run, ProcessId id) {
   const DeviceProcess process(run, id);
-  DeviceStarts found{run, process, OperationIndex(run, process), {}, {}};
+  DeviceStarts found{run, process, OperationIndex(run, process), {}, {}, {}};
   if (process.streams.empty()) return found;
+  found.marks = DeviceMarks(run, process, found.index);
   const QueueWaits queue_waits = find_queue_waits(found);
   for (size_t s = 0; s < process.streams.size(); ++s) {
     found.starts.push_back(starts_of(found, queue_waits, s));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/detect/detection.h"
+#include "replay/detect/devices/device_marks.h"
 #include "replay/model/run.h"
 #include "replay/read/device_busy.h"
 #include "replay/read/join_device.h"
@@ -37,6 +38,7 @@ struct DeviceStarts {
   const Run& run;
   DeviceProcess process;
   OperationIndex index;
+  DeviceMarks marks;
   std::vector<std::vector<Start>> starts;         ///< by position of the stream, by operation
   std::vector<std::vector<AwaitedOther>> others;  ///< likewise, all of each operation, in order
   bool guesses = false;  ///< it is not known of all operations who launched them
@@ -46,6 +48,18 @@ struct DeviceStarts {
   }
   const DeviceLaunch& launch_at(LocationId host, uint32_t index) const {
     return run.at(host).device.launches[index];
+  }
+  /// Visits the operations that an operation of this number is, or stands for. Returns whether that
+  /// is known.
+  template <class Visit>
+  bool for_each_executed(trace::OperationNumber number, const Visit& visit) const {
+    if (const auto place = index.executed(number)) {
+      visit(*place);
+      return true;
+    }
+    const auto places = marks.of(number);
+    for (const OperationIndex::Place& place : places.value_or(DeviceMarks::Places())) visit(place);
+    return places.has_value();
   }
   /// Returns the index of a stream among the process's streams.
   size_t position(LocationId stream) const;

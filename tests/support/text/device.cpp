@@ -59,7 +59,9 @@ std::string DeviceLines::usage(std::string_view word) {
   if (word == "device") return "device <number> <lane>...";
   if (word == "let_go") return "let_go <lane>@<time> -> <stream>@<time>";
   if (word == "device_wait") {
-    return "device_wait <lane>@<time> for <stream>[@<time>], for device <number>, or for somebody";
+    return "device_wait <lane>@<time> for <stream>[@<time>], for <lane>@<time>, for device "
+           "<number>, or "
+           "for somebody";
   }
   return "launch <lane>@<time> -> <stream>[@<time>] [<kind>] [<direction>] [<memory>] [bytes <n>] "
          "[after <stream>@<time>,...]";
@@ -133,18 +135,25 @@ bool DeviceLines::take_launch(const std::vector<std::string>& words, const FindP
   if (launch.executed.at) {
     launch.operation.operation = operation_at(launch.executed);
   } else {
-    operations_.emplace_back(SIZE_MAX, 0);  // nobody finds it
-    launch.operation.operation = OperationNumber{operations_.size()};
+    launch.operation.operation = not_executed(launch.call);
   }
   launches_.push_back(std::move(launch));
   return true;
+}
+
+/// The first that a call hands over is found by the call.
+OperationNumber DeviceLines::not_executed(const TextPlace& call) {
+  const std::pair<size_t, int64_t> key(call.lane, *call.at);
+  const bool known = std::find(operations_.begin(), operations_.end(), key) != operations_.end();
+  operations_.push_back(known ? std::pair<size_t, int64_t>(SIZE_MAX, 0) : key);
+  return OperationNumber{operations_.size()};
 }
 
 bool DeviceLines::take_after(const std::string& list, const FindPlace& find, Launch& launch) {
   std::istringstream in(list);
   for (std::string word; std::getline(in, word, ',');) {
     TextPlace place;
-    if (!find(word, place) || !place.at || !is_stream(place)) return false;
+    if (!find(word, place) || !place.at) return false;
     launch.after.push_back(operation_at(place));
   }
   return true;
@@ -185,7 +194,8 @@ bool DeviceLines::take_wait(const std::vector<std::string>& words, const FindPla
   } else if (words[3] == "somebody") {
     if (words.size() != 4) return false;
     wait.unnamed = true;
-  } else if (words.size() != 4 || !find(words[3], wait.place) || !is_stream(wait.place)) {
+  } else if (words.size() != 4 || !find(words[3], wait.place) ||
+             !(is_stream(wait.place) || wait.place.at)) {
     return false;
   }
   waits_.push_back(wait);

@@ -48,6 +48,7 @@ class DeviceLines {
   uint32_t queue_of(const TextPlace& place) const;
   /// What a stream executes from a time on; its number may be asked for before its line comes.
   OperationNumber operation_at(const TextPlace& place);
+  OperationNumber not_executed(const TextPlace& call);
   void add(const TextPlace& place, std::function<void(EventSink&, Time)> play);
   void add_launch(const Launch& launch);
   void add_wait(const Wait& wait);

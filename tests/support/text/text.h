@@ -54,9 +54,11 @@
 //                                   `copy`, `fill`, `wait`, `marker`, ... (else a kernel),
 //                                   `to_device`, `from_device`, `pageable`, `pinned`, `bytes 8`,
 //                                   `after 0.2@1,0.2@9` operations of other streams. Without a
-//                                   time: never seen to execute
+//                                   time: never seen to execute; what lines below call `0.0@3`, as
+//                                   in `after 0.0@3`
 //       let_go 0.0@4 -> 0.1@5       what the stream executes there waited for this call
-//       device_wait 0.0@7 for 0.1   for a queue, an operation (0.1@5) or `device 0`
+//       device_wait 0.0@7 for 0.1   for a queue, an operation (0.1@5; 0.0@3: never seen to
+//                                   execute) or `device 0`
 //       task 1 create 0.0@3 run 0.1@4-8    a region whose name says so stands where a task runs;
 //                                   several runs are its parts, and it ends with the last, or
 //                                   where it says, as in `done 0.0@9`. What it depends on: `after
