@@ -39,6 +39,7 @@ mkdir -p "$work/kept"
 export PATH=$kit/mpi/bin:$PATH
 failed=0
 current='' pid='' watch=''     # the check that runs
+before=''                      # the processes that there were in front of it
 
 line() { printf '%s\n' "$*" | tee -a "$summary"; }
 
@@ -46,22 +47,38 @@ line() { printf '%s\n' "$*" | tee -a "$summary"; }
 
 # Ends all processes that bear this run's and this check's name in their environment, wherever they went.
 # One that was just forked and still is the shell bears none: it goes with its process group, before.
+# Others appear while the list is read, and one that becomes another program has no environment for a
+# moment: the list is read again until nothing was ended, and nothing new is undecided.
 end_processes() {
-  local proc entry environment
+  local pass
+  for ((pass = 0; pass < 100; ++pass)); do
+    ! end_seen_processes "$1" || return 0
+    sleep 0.02
+  done
+}
+
+# One pass: true if no process bears the name, and each that is new shows its environment, or has ended.
+end_seen_processes() {
+  local proc entry environment unsettled=0
   for proc in /proc/[0-9]*; do
     [[ -O $proc && -r $proc/environ ]] || continue
     environment=()
-    mapfile -d '' -t environment 2> /dev/null < "$proc/environ" || continue
+    mapfile -d '' -t environment 2> /dev/null < "$proc/environ"
+    ((${#environment[@]} > 0)) || [[ $before == *" $proc "* || ! -e $proc/exe ]] || unsettled=1
     for entry in "${environment[@]}"; do
-      [[ $entry != "CULPRIT_KIT_RUN=$$.$1" ]] || kill -KILL "${proc##*/}" 2> /dev/null
+      [[ $entry == "CULPRIT_KIT_RUN=$$.$1" ]] || continue
+      unsettled=1
+      kill -KILL "${proc##*/}" 2> /dev/null
     done
   done
+  return "$unsettled"
 }
 
 # in_time <name> <seconds> <function> [<argument>...]: runs it as a check; its status, or 124 where time
 # was up.
 in_time() {
   local name=$1 status=0
+  before=" $(printf '%s ' /proc/[0-9]*)"
   set -m  # a process group of its own
   (
     trap - EXIT INT TERM

@@ -31,7 +31,7 @@ WAYS = {
     "killed": "kill -KILL $BASHPID",
     "hang": "sleep 600",
     "hang in the shell": "while :; do :; done",
-    "leaves a process": "setsid sleep 600 & return 1",
+    "leaves processes": "for i in 1 2 3 4 5 6 7 8; do setsid sleep 600 & done; return 1",
 }
 
 STUB = r"""#!/usr/bin/env bash
