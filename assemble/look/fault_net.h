@@ -11,7 +11,8 @@ namespace culprit::assemble::look {
 
 /// Runs `work`. False if it ended in a fault (SIGSEGV, SIGBUS, SIGFPE, SIGILL): what it had made is
 /// lost, its memory too, and it must not be run again. Faults inside of the C library, whose locks
-/// would stay taken, those of other threads, and all others end the process as ever.
+/// would stay taken (all but those of its functions on memory and strings), those of other threads,
+/// and all others end the process as ever.
 /// MT: one thread at a time.
 bool survives(const std::function<void()>& work);
 

@@ -13,9 +13,12 @@
 #include "assemble/look/fault_net.h"
 #include "assemble/look/look.h"
 #include "assemble/look/note.h"
+#include "base/log.h"
 
 namespace culprit::assemble::look {
 namespace {
+
+constexpr log::Component kLog("look");
 
 std::chrono::steady_clock::duration time_on_core() {
   timespec time = {};
@@ -41,6 +44,11 @@ void WhereaboutsKeeper::step() {
   const Clock::duration begin = time_on_core();
   try {
     is_over_ = !survives([this] { look(); });
+    if (is_over_) {
+      kLog.warning(
+          "a look at the program's threads failed, so there are no more: if the program is killed, "
+          "the report may not say in which call it stood. The program itself goes on");
+    }
   } catch (const std::exception&) {  // no memory: the program goes on, and its end is to be seen
     last_ = {};
   }

@@ -19,6 +19,7 @@
 
 #include "assemble/look/copy_memory.h"
 #include "assemble/look/proc.h"
+#include "base/address_range.h"
 
 namespace culprit::assemble::look {
 
@@ -78,7 +79,7 @@ struct LiveStacks::Unwinder {
   }
   std::optional<uint64_t> word(uint64_t address) const {
     uint64_t value = 0;
-    if (address >= sp && address + sizeof value <= sp + stack.size()) {
+    if (AddressRange{sp, stack.size()}.holds(address, sizeof value)) {
       std::memcpy(&value, stack.data() + (address - sp), sizeof value);
       return value;
     }
@@ -210,12 +211,15 @@ std::optional<uint64_t> LiveStacks::Unwinder::find_frame_pointer(const End& end)
       module != nullptr &&
       dwfl_module_addrinfo(module, end.pc, &offset, &symbol, nullptr, nullptr, nullptr) != nullptr;
   const uint64_t function = named ? end.pc - offset : 0;
-  const uint64_t top = sp + stack.size();
-  // A walk that found nothing ends nowhere.
-  for (uint64_t slot = (std::max(end.sp, sp) + 7) & ~uint64_t{7}; slot + 16 <= top; slot += 8) {
-    const uint64_t saved = *word(slot), after = *word(slot + 8);
+  constexpr uint64_t kSlot = 8;
+  const AddressRange copied{sp, stack.size()};
+  // A walk that found nothing ends nowhere, and one that was led astray, anywhere.
+  const uint64_t begin = copied.holds(end.sp, kSlot) ? end.sp : sp;
+  for (uint64_t slot = (begin + kSlot - 1) & ~(kSlot - 1); copied.holds(slot, 2 * kSlot);
+       slot += kSlot) {
+    const uint64_t saved = *word(slot), after = *word(slot + kSlot);
     if (after < kPage || dwfl_addrmodule(dwfl, after) == nullptr) continue;
-    const bool points_up = saved > slot && saved < top + kMostStack;
+    const bool points_up = saved > slot && saved - slot < copied.size + kMostStack;
     if ((points_up || is_from_system(after)) && is_call_of(after, function)) return slot;
   }
 #endif

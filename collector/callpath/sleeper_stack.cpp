@@ -11,6 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "base/address_range.h"
 #include "collector/callpath/frame_rules.h"
 #include "collector/callpath/own_memory.h"
 #include "collector/process/code_map.h"
@@ -29,9 +30,8 @@ constexpr size_t kFarthestFrame = size_t{64} << 10;
 class Stack {
  public:
   bool word(uintptr_t address, uint64_t& value) {
-    const bool is_here = address >= begin_ && address + kWord <= end_;
-    if (!is_here && !read_piece(address)) return false;
-    memcpy(&value, piece_ + (address - begin_), kWord);
+    if (!here_.holds(address, kWord) && !read_piece(address)) return false;
+    memcpy(&value, piece_ + (address - here_.begin), kWord);
     return true;
   }
 
@@ -40,14 +40,13 @@ class Stack {
   bool read_piece(uintptr_t address) {
     for (size_t bytes = sizeof piece_; bytes >= kWord; bytes /= 2) {
       if (!copy_own_memory(address, piece_, bytes)) continue;
-      begin_ = address;
-      end_ = address + bytes;
+      here_ = {address, bytes};
       return true;
     }
     return false;
   }
 
-  uintptr_t begin_ = 0, end_ = 0;
+  AddressRange here_;
   alignas(kWord) unsigned char piece_[2048];
 };
 

@@ -19,6 +19,7 @@
 #include "assemble/look/note.h"
 #include "assemble/look/proc.h"
 #include "fixture.h"
+#include "tests/unit/frame_at_nowhere.h"
 
 namespace culprit::assemble::test {
 namespace {
@@ -202,35 +203,69 @@ TEST_F(WhereaboutsTest, WhatWasRecordedLaterCountsMore) {
   }
 }
 
+/// A child that blocks in a read below `function`, as the system shows it.
+class BlockedChild {
+ public:
+  explicit BlockedChild(void (*function)(int)) {
+    if (pipe(ends_) != 0) return;
+    child_ = fork();
+    if (child_ == 0) {
+      function(ends_[0]);
+      _exit(0);
+    }
+    ThreadLook thread;
+    thread.tid = static_cast<uint32_t>(child_);
+    for (int tries = 0; tries < 1000 && thread.call != SYS_read; ++tries) {
+      registers_ = look::look_at_call(child_, thread);
+      if (thread.call != SYS_read) usleep(10000);
+    }
+  }
+  ~BlockedChild() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+  BlockedChild(const BlockedChild&) = delete;
+  BlockedChild& operator=(const BlockedChild&) = delete;
+
+  bool is_seen() const { return registers_.has_value(); }
+  std::vector<uint64_t> stack() const {
+    return look::LiveStacks(child_).of(registers_->sp, registers_->pc);
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+  pid_t child_ = -1;
+  std::optional<look::Registers> registers_;
+};
+
 TEST(LiveStacks, LeadToTheFunctionThatBlocks) {
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    block_in_here(ends[0]);
-    _exit(0);
-  }
-  ASSERT_GT(child, 0);
-  std::optional<look::Registers> registers;
-  ThreadLook thread;
-  thread.tid = static_cast<uint32_t>(child);
-  for (int tries = 0; tries < 1000; ++tries) {
-    registers = look::look_at_call(child, thread);
-    if (registers && thread.call == SYS_read) break;
-    usleep(10000);
-  }
-  ASSERT_TRUE(registers) << "the system does not let us see";
-  const std::vector<uint64_t> stack = look::LiveStacks(child).of(registers->sp, registers->pc);
+  const BlockedChild child(block_in_here);
+  ASSERT_TRUE(child.is_seen()) << "the system does not let us see";
+  const std::vector<uint64_t> stack = child.stack();
   const auto function = reinterpret_cast<uint64_t>(block_in_here);
   const bool found = std::any_of(stack.begin(), stack.end(), [function](uint64_t address) {
     return address > function && address < function + 512;
   });
   EXPECT_TRUE(found) << stack.size() << " frames";
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
-  close(ends[0]);
-  close(ends[1]);
 }
+
+#if defined(__x86_64__)
+int g_from = -1;
+[[gnu::noinline, gnu::optimize("O0")]] void block_with_frame_pointer() {
+  block_in_here(g_from);
+}
+
+TEST(LiveStacks, SurviveAFrameThatIsNowhere) {
+  const BlockedChild child([](int from) {
+    g_from = from;
+    call_from_nowhere(block_with_frame_pointer);
+  });
+  ASSERT_TRUE(child.is_seen()) << "the system does not let us see";
+  EXPECT_FALSE(child.stack().empty());
+}
+#endif
 
 }  // namespace
 }  // namespace culprit::assemble::test

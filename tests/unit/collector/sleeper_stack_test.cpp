@@ -21,6 +21,7 @@
 
 #include "child.h"
 #include "collector/process/code_map.h"
+#include "tests/unit/frame_at_nowhere.h"
 
 #if defined(__x86_64__)
 
@@ -158,6 +159,32 @@ INSTANTIATE_TEST_SUITE_P(All, SleepersStack,
                                          Way{"all_of_them", all_of_them, 300},
                                          Way{"in_handler", in_handler, 0}),
                          [](const auto& way) { return std::string(way.param.name); });
+
+[[gnu::noinline, gnu::optimize("O0")]] void sleep_with_frame_pointer() {
+  g_thread = static_cast<pid_t>(syscall(SYS_gettid));
+  read_by_itself();
+}
+
+/// Says what is wrong; 0 if nothing is.
+int walk_to_nowhere() {
+  if (pipe(g_ends) != 0) return 1;
+  collector::code_map::refresh();
+  std::thread sleeper([] { call_from_nowhere(sleep_with_frame_pointer); });
+  while (g_thread == 0) std::this_thread::yield();
+  uintptr_t sp = 0, pc = 0;
+  find_place(g_thread, sp, pc);
+  static collector::Frames frames;
+  collector::unwind_sleeper(pc, sp, frames, goes_on);  // to wherever
+  EXPECT_GE(frames.count, 2u);
+  EXPECT_EQ(write(g_ends[1], "x", 1), 1);
+  sleeper.join();
+  return testing::Test::HasFailure() ? 1 : 0;
+}
+
+TEST(SleepersStack, SurvivesAFrameThatIsNowhere) {
+  Experiment experiment;
+  EXPECT_EQ(experiment.run(walk_to_nowhere), 0);
+}
 
 // A stack that is gone, and code that nobody knows, are no reason to fail.
 TEST(SleepersStack, EndsWhereThereIsNothing) {
