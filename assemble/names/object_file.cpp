@@ -163,14 +163,12 @@ std::optional<uint64_t> ObjectFile::function_begin(uint64_t address) const {
 
 void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) {
   const auto begin = function_begin(address);
-  GElf_Off into = 0;
-  GElf_Sym entry{};
-  const char* name =
-      dwfl_module_addrinfo(module_, address + bias_, &into, &entry, nullptr, nullptr, nullptr);
-  // A stripped file has few symbols; the nearest one below may be another function's.
-  const bool contains =
-      entry.st_size > 0 ? into < entry.st_size : !begin || address - into >= *begin;
-  if (name != nullptr && contains) {
+  if (!symbols_) symbols_.emplace(module_);
+  const auto found = symbols_->at(address + bias_);
+  const uint64_t into = found ? address + bias_ - found->begin : 0;
+  // A stripped file has few symbols; the nearest label below may be another function's.
+  if (found && (found->size > 0 || !begin || address - into >= *begin)) {
+    const char* const name = found->name;
     symbol.into_function = into;
     symbol.named = true;
     if (symbol.frames.empty()) {

@@ -13,6 +13,7 @@
 #include "assemble/names/dwarf/debug_info.h"
 #include "assemble/names/stubs.h"
 #include "assemble/names/symbol.h"
+#include "assemble/names/symbol_index.h"
 
 struct Dwfl;
 struct Dwfl_Module;
@@ -53,6 +54,7 @@ class ObjectFile {
   uint64_t bias_ = 0;  ///< libdwfl's addresses minus those in the file
   DebugInfo debug_info_;
   bool has_debug_info_ = false;
+  std::optional<SymbolIndex> symbols_;  ///< once one is asked for
   Stubs stubs_;
   uint64_t debug_bias_ = 0;  ///< libdwfl's addresses minus those in the debug information
 };
