@@ -378,6 +378,9 @@ trace::Location location_of(const RecordedRun& run, const Lane& lane) {
   location.name = lane_name(*lane.device, devices);
   location.kind = trace::LocationKind::accelerator_stream;
   location.queue = lane.device->queue;
+  if (devices.left_ticks != 0) {
+    location.observed_until = run.clock->time(lane.folder, devices.left_ticks);
+  }
   location.device = run.devices.ids[lane.folder][devices.queues[location.queue].device];
   return location;
 }

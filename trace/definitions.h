@@ -75,6 +75,8 @@ struct Location {
   /// For a stream: its queue's number in the process. An out-of-order queue has several streams, as
   /// its operations overlap.
   uint32_t queue = 0;
+  /// Of a stream: nothing is known of it afterwards, though its process goes on.
+  Time observed_until = Time::max();
 };
 
 /// A device that executes operations of streams. One that several processes use is listed once.

@@ -223,14 +223,16 @@ class Reader {
     const auto words = record.rest_of<raw::device_runtime>();
     std::string_view why = text_in(words, words.size_bytes());
     why = why.substr(0, why.find('\0'));
+    const bool ends_here = result_.begun_ticks != 0;
+    if (ends_here) result_.left_ticks = record.ticks;
     const char* reason = refusal == trace::RawDeviceRefusal::other_tool
                              ? "another tool is using its tools interface, which accepts only one"
                          : refusal == trace::RawDeviceRefusal::no_tools
                              ? "its tools library was not found or is too old"
                              : "it refused the measurement";
-    result_.refusals.push_back(fmt::format("The program's use of {} was not observed: {}{}{}{}.",
-                                           api->name, reason, why.empty() ? "" : " (", why,
-                                           why.empty() ? "" : ")"));
+    result_.refusals.push_back(fmt::format("The program's use of {} was not observed{}: {}{}{}{}.",
+                                           api->name, ends_here ? " to its end" : "", reason,
+                                           why.empty() ? "" : " (", why, why.empty() ? "" : ")"));
   }
 
   /// The first lane that is free takes an operation, so most queues have one.

@@ -75,6 +75,8 @@ struct RuntimeTime {
 struct ProcessDevices {
   uint64_t begun_ticks = 0;  ///< when a runtime that is observed could first be used;
                              ///< 0: never
+  uint64_t left_ticks = 0;   ///< when the observation ended, since the program wanted the
+                             ///< runtime's tools interface for itself; 0: it did not
   std::vector<RecordedDevice> devices;
   std::vector<DeviceQueue> queues;
   std::vector<DeviceLane> lanes;

@@ -272,4 +272,12 @@ void DeviceRecords::leave(const RawRecord& record) {
   state_.timeline.leave(left, depth);
 }
 
+/// No record has the return of calls that were under way when the observation ended.
+void DeviceRecords::finish() {
+  const uint64_t left = state_.process.devices.left_ticks;
+  if (left == 0 || !is_in_call()) return;
+  const Time time = std::max(state_.process.time(left), state_.timeline.last());
+  state_.timeline.leave(time, state_.timeline.innermost());
+}
+
 }  // namespace culprit::assemble

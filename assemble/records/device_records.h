@@ -18,6 +18,9 @@ class DeviceRecords {
   explicit DeviceRecords(ThreadState& state) : state_(state) {}
   void see(const RawRecord& record);
 
+  /// The thread's last record has been seen.
+  void finish();
+
  private:
   void enter(const RawRecord& record);
   void leave(const RawRecord& record);

@@ -188,6 +188,7 @@ class Stream {
 
   void end_program() {
     end_pauses(state_.process.end());
+    devices_.finish();
     Timeline& timeline = state_.timeline;
     const bool in_team = timeline.base() != Timeline::npos;
     const Time end = in_team || lives_on() ? state_.process.end() : timeline.last();

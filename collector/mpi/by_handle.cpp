@@ -4,7 +4,7 @@
 // Programs that load MPI themselves and ask its library for each function (Julia's MPI.jl, Python's
 // ctypes, bindings that adapt to the installed MPI) would get that library's own functions, past
 // ours. They get ours, which call the ones that the program would have got. dlsym.S passes on names
-// that may be MPI's.
+// that may be MPI's, or CUPTI's (cupti_place.h).
 #include "collector/mpi/by_handle.h"
 
 #include <dlfcn.h>
@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "collector/process/cupti_place.h"
 #include "collector/process/environment.h"
 #include "collector/process/system_file.h"
 
@@ -73,9 +74,13 @@ static Dlsym real_dlsym() {
   return real != nullptr ? real : culprit_find_dlsym();
 }
 
-[[gnu::visibility("hidden")]] void* culprit_dlsym_of_mpi(void* handle, const char* name) {
+[[gnu::visibility("hidden")]] void* culprit_dlsym_of_ours(void* handle, const char* name) {
   const Dlsym real = real_dlsym();
   void* const found = real(handle, name);
+  if (found != nullptr && strncmp(name, "cupti", 5) == 0) {
+    const bool wanted = culprit::collector::environment().wanted;
+    return wanted ? culprit::collector::in_front_of_cupti(name, found) : found;
+  }
   const bool may_be = strncasecmp(name, "mpi_", 4) == 0 || strncasecmp(name, "mpix_", 5) == 0;
   if (found == nullptr || !may_be || !culprit::collector::environment().wanted) return found;
   if (!is_mpis(found) || stands_in_front(real, name, found)) return found;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stands before dlsym for the sake of programs that reach MPI through a handle (by_handle.cpp). What
+// Stands before dlsym for the sake of programs that reach MPI or CUPTI through a handle (by_handle.cpp). What
 // RTLD_NEXT means depends on who asks, so for all other names the real one is jumped to, and finds
 // the caller's return address where it would have been.
 
@@ -17,11 +17,17 @@ dlsym:
   cmpb $'M', (%rsi)
   je 1f
   cmpb $'m', (%rsi)
+  je 1f
+  cmpb $'c', (%rsi)               // cupti...; shorter names end within these
+  jne 2f
+  cmpb $'u', 1(%rsi)
+  jne 2f
+  cmpb $'p', 2(%rsi)
   jne 2f
 1:
   leaq 1(%rdi), %rax              // RTLD_NEXT is -1, RTLD_DEFAULT 0
   cmpq $1, %rax
-  ja culprit_dlsym_of_mpi
+  ja culprit_dlsym_of_ours
 2:
   movq culprit_real_dlsym(%rip), %rax
   testq %rax, %rax
@@ -58,12 +64,20 @@ dlsym:
   cmp w9, #'M'
   b.eq 1f
   cmp w9, #'m'
+  b.eq 1f
+  cmp w9, #'c'                    // cupti...; shorter names end within these
+  b.ne 2f
+  ldrb w9, [x1, #1]
+  cmp w9, #'u'
+  b.ne 2f
+  ldrb w9, [x1, #2]
+  cmp w9, #'p'
   b.ne 2f
 1:
   add x9, x0, #1                  // RTLD_NEXT is -1, RTLD_DEFAULT 0
   cmp x9, #1
   b.ls 2f
-  b culprit_dlsym_of_mpi
+  b culprit_dlsym_of_ours
 2:
   adrp x9, culprit_real_dlsym
   ldr x16, [x9, :lo12:culprit_real_dlsym]

@@ -335,6 +335,12 @@ void enable_migrations(const Cupti& cupti) {
   }
 }
 
+/// Those without which there still are kernels.
+constexpr CUpti_ActivityKind kFurtherKinds[] = {
+    CUPTI_ACTIVITY_KIND_MEMCPY,     CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_MEMSET,     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+    CUPTI_ACTIVITY_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_OVERHEAD};
+
 }  // namespace
 
 CUptiResult enable_activities(const Cupti& cupti, bool graph_nodes) {
@@ -344,14 +350,19 @@ CUptiResult enable_activities(const Cupti& cupti, bool graph_nodes) {
   // This comes before there is a context: later it would cost seconds.
   result = cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (result != CUPTI_SUCCESS) return result;
-  for (const auto kind : {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
-                          CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-                          CUPTI_ACTIVITY_KIND_CUDA_EVENT, CUPTI_ACTIVITY_KIND_OVERHEAD}) {
-    cupti.cuptiActivityEnable(kind);
-  }
+  for (const auto kind : kFurtherKinds) cupti.cuptiActivityEnable(kind);
   if (!graph_nodes) cupti.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   enable_migrations(cupti);
   return CUPTI_SUCCESS;
+}
+
+void disable_activities(const Cupti& cupti) {
+  for (const auto kind : kFurtherKinds) cupti.cuptiActivityDisable(kind);
+  for (const auto kind :
+       {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER,
+        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}) {
+    cupti.cuptiActivityDisable(kind);
+  }
 }
 
 }  // namespace culprit::gpu::cuda

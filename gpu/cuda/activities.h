@@ -15,4 +15,7 @@ namespace culprit::gpu::cuda {
 /// cannot be recorded. `graph_nodes`: each node of a graph by itself, not the whole launch.
 CUptiResult enable_activities(const Cupti& cupti, bool graph_nodes);
 
+/// Disables them again: whoever comes next has its own.
+void disable_activities(const Cupti& cupti);
+
 }  // namespace culprit::gpu::cuda

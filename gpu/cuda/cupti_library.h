@@ -15,6 +15,7 @@ namespace culprit::gpu::cuda {
 #define CULPRIT_CUPTI_FUNCTIONS(X)  \
   X(cuptiGetVersion)                \
   X(cuptiSubscribe)                 \
+  X(cuptiUnsubscribe)               \
   X(cuptiEnableCallback)            \
   X(cuptiGetCallbackName)           \
   X(cuptiGetResultString)           \
@@ -23,6 +24,7 @@ namespace culprit::gpu::cuda {
   X(cuptiGetTimestamp)              \
   X(cuptiActivityRegisterCallbacks) \
   X(cuptiActivityEnable)            \
+  X(cuptiActivityDisable)           \
   X(cuptiActivityFlushAll)          \
   X(cuptiActivityGetNextRecord)     \
   X(cuptiActivityGetNumDroppedRecords)

@@ -4,7 +4,7 @@
 // CUDA's driver opens the library that CUDA_INJECTION64_PATH names when it is initialised, before
 // there is any context, and calls InitializeInjection. From then on CUPTI reports calls and
 // records; a process is worth recording from its first context on. CUPTI has room for one tool:
-// where another is first, the program goes on without us, and the report says so.
+// where another is first, or comes later, the program goes on without us, and the report says so.
 // cuptiFinalize is never called, and no synchronisation is added.
 #include <cupti.h>
 #include <time.h>
@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "collector/process/cupti_place.h"
 #include "collector/process/environment.h"
 #include "collector/process/recorder.h"
 #include "gpu/cuda/activities.h"
@@ -210,13 +211,29 @@ void go_without(trace::RawDeviceRefusal refusal, const std::string& reason) {
   atexit([] { tell_refusal(); });
 }
 
+CUpti_SubscriberHandle g_subscriber = nullptr;
+
+/// The program wants CUPTI for itself. Calls that are under way stay open in the records, and are
+/// cut where the refusal stands.
+void leave_cupti() {
+  const std::string reason = "the program used CUPTI itself from there on";
+  drain_now(flush_all, kLastFlush, true);
+  if (is_on()) {
+    runtime_is(DeviceApi::cuda, reason, trace::RawDeviceRefusal::other_tool);
+  } else {
+    go_without(trace::RawDeviceRefusal::other_tool, reason);
+  }
+  disable_activities(g_cupti);
+  g_cupti.cuptiUnsubscribe(g_subscriber);
+  if (g_own_clock) g_cupti.cuptiActivityRegisterTimestampCallback(nullptr);
+}
+
 void start() {
   if (!open_cupti(g_cupti)) {
     return go_without(trace::RawDeviceRefusal::no_tools, "libcupti.so of CUDA 12 or 13");
   }
-  CUpti_SubscriberHandle subscriber = nullptr;
-  CUptiResult result = g_cupti.cuptiSubscribe(&subscriber, on_callback, nullptr);
-  if (result != CUPTI_SUCCESS || subscriber == nullptr) {
+  CUptiResult result = g_cupti.cuptiSubscribe(&g_subscriber, on_callback, nullptr);
+  if (result != CUPTI_SUCCESS || g_subscriber == nullptr) {
     const bool other = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ||
                        result == CUPTI_ERROR_MAX_LIMIT_REACHED;
     return go_without(other ? trace::RawDeviceRefusal::other_tool : trace::RawDeviceRefusal::failed,
@@ -232,10 +249,11 @@ void start() {
   }
   for (const auto what : {CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED,
                           CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING}) {
-    g_cupti.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+    g_cupti.cuptiEnableCallback(1, g_subscriber, CUPTI_CB_DOMAIN_RESOURCE,
                                 static_cast<CUpti_CallbackId>(what));
   }
-  g_calls.enable(g_cupti, subscriber);
+  g_calls.enable(g_cupti, g_subscriber);
+  collector::hold_cupti_place(leave_cupti);
 }
 
 }  // namespace

@@ -342,8 +342,14 @@ EXPORT CUptiResult cuptiGetVersion(uint32_t* answer) {
 EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
                                   void*) {
   if (fake().wishes.subscribe != CUPTI_SUCCESS) return fake().wishes.subscribe;
+  if (fake().callback != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   fake().callback = callback;
   *handle = reinterpret_cast<CUpti_SubscriberHandle>(&fake());
+  return CUPTI_SUCCESS;
+}
+EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  fake().callback = nullptr;
+  fake().enabled.clear();
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle,
@@ -389,6 +395,10 @@ EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFu
 }
 EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   fake().kinds.insert(kind);
+  return CUPTI_SUCCESS;
+}
+EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  fake().kinds.erase(kind);
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult

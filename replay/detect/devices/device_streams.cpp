@@ -58,11 +58,13 @@ void wait_for_streams(const DeviceStarts& of, LocationId stream, const DeviceOpe
   out.meet(stream, start.waits_of, until);
 }
 
-/// After its last operation the stream has nothing to do until the end of its process.
+/// After its last operation the stream has nothing to do until the end of its process, or of what
+/// is known of it.
 void nothing_more(const DeviceStarts& of, LocationId stream, Time since, Detection& out) {
   const LocationId master = of.run.master_of(stream);
   if (of.run.at(master).empty()) return;
-  const Time end = of.run.at(master).last;
+  const Time known = of.run.definitions->locations[stream.index()].observed_until;
+  const Time end = std::min(of.run.at(master).last, known);
   if (end <= since) return;
   LocationWaits& found = out.at(stream);
   found.device_gaps.push_back(

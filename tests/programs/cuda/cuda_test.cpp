@@ -105,6 +105,13 @@ class CudaTest : public testing::Test {
   }
   bool reports(const std::string& words) const { return output_.find(words) != std::string::npos; }
 
+  /// The number in front of the words; 0 where they are missing.
+  double percent_before(const std::string& words) const {
+    const size_t at = output_.find(words);
+    if (at == std::string::npos) return 0;
+    return std::stod(output_.substr(output_.rfind(' ', at - 1)));
+  }
+
   /// What the report says the measurement cost, in percent of the run.
   double overhead() const {
     const std::string words = "Measurement overhead: about ";
@@ -365,6 +372,21 @@ TEST_F(CudaTest, AnotherToolIsToldOf) {
   record("refused");
   EXPECT_TRUE(reports("The program's use of CUDA was not observed")) << output_;
   EXPECT_TRUE(reports("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED")) << output_;
+}
+
+// What the program would have seen without us, it sees.
+TEST_F(CudaTest, AProfilerInTheProgramHasThePlace) {
+  for (const char* way : {"own_profiler", "own_profiler_by_handle"}) {
+    fs::remove_all(folder_ / "e");
+    output_.clear();
+    record(way);
+    EXPECT_TRUE(reports("The program's use of CUDA was not observed to its end")) << output_;
+    const std::string host = tales_["Master thread"];
+    EXPECT_EQ(occurrences(host, "cudaLaunchKernel\n"), 1u) << host;
+    EXPECT_TRUE(reports("no verdict about the device")) << output_;
+    // Two thirds of the run come later, and nothing is known of the device then.
+    EXPECT_LT(percent_before(" %  No more work for the device"), 20) << output_;
+  }
 }
 
 TEST_F(CudaTest, ALibraryThatDoesNotFitIsToldOf) {

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -481,6 +482,63 @@ void refused_with(CUptiResult answer) {
   }
 }
 
+// --- A profiler in the program ---
+
+int g_profiled = 0;
+
+void CUPTIAPI see_nothing(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+void CUPTIAPI give_room(uint8_t** buffer, size_t* size, size_t* most_records) {
+  *size = 1 << 16;
+  *buffer = static_cast<uint8_t*>(aligned_alloc(8, *size));
+  *most_records = 0;
+}
+void CUPTIAPI count_kernels(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+  CUpti_Activity* record = nullptr;
+  while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+    g_profiled += record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? 1 : 0;
+  }
+  free(buffer);
+}
+
+/// Half a kernel's records are ours; one thread waits for the device all the while.
+void profile_with(CUptiResult (*subscribe)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*)) {
+  inject();
+  fake_cupti_context(0);
+  call("cudaLaunchKernel_v7000", 10);
+  kernel(10, 7, 0, 5);
+  usleep(20'000);
+  std::atomic<bool> waits{false}, over{false};
+  std::thread waiting([&] {
+    fake_cupti_enter("cudaStreamSynchronize_v3020", 11);
+    waits = true;
+    while (!over) usleep(1000);
+    fake_cupti_leave("cudaStreamSynchronize_v3020", 11);
+  });
+  while (!waits) usleep(1000);
+  CUpti_SubscriberHandle subscriber = nullptr;
+  if (subscribe(&subscriber, see_nothing, nullptr) != CUPTI_SUCCESS) exit(3);
+  cuptiActivityRegisterCallbacks(give_room, count_kernels);
+  cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  usleep(100'000);
+  call("cudaLaunchKernel_v7000", 12);
+  kernel(12, 7, 20, 5);
+  over = true;
+  waiting.join();
+  usleep(20'000);
+  cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  exit(g_profiled == 1 ? 0 : 4);
+}
+
+void own_profiler() {
+  profile_with(cuptiSubscribe);
+}
+
+void own_profiler_by_handle() {
+  void* const cupti = dlopen("libcupti.so.13", RTLD_NOLOAD | RTLD_NOW);
+  if (cupti == nullptr) exit(5);
+  profile_with(reinterpret_cast<decltype(&cuptiSubscribe)>(dlsym(cupti, "cuptiSubscribe")));
+}
+
 void refused() {
   refused_with(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
 }
@@ -498,30 +556,33 @@ void no_context() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  static const std::map<std::string, void (*)()> kWays = {{"everything", everything},
-                                                          {"small_buffers", small_buffers},
-                                                          {"bad_times", bad_times},
-                                                          {"late", late},
-                                                          {"hang", hang},
-                                                          {"old_clock", old_clock},
-                                                          {"graph_nodes", graph_nodes},
-                                                          {"graph", graph},
-                                                          {"destroyed_context", destroyed_context},
-                                                          {"refused", refused},
-                                                          {"mismatched", mismatched},
-                                                          {"two_contexts", two_contexts},
-                                                          {"forked", forked},
-                                                          {"no_buffers", no_buffers},
-                                                          {"storm", storm},
-                                                          {"per_thread", per_thread},
-                                                          {"clock", clock},
-                                                          {"waits", waits},
-                                                          {"start_up", start_up},
-                                                          {"tools", a_minute_of_tools},
-                                                          {"compiling", a_minute_of_compiling},
-                                                          {"loading", a_minute_of_loading},
-                                                          {"full_queue", a_minute_of_full_queue},
-                                                          {"no_context", no_context}};
+  static const std::map<std::string, void (*)()> kWays = {
+      {"everything", everything},
+      {"small_buffers", small_buffers},
+      {"bad_times", bad_times},
+      {"late", late},
+      {"hang", hang},
+      {"old_clock", old_clock},
+      {"graph_nodes", graph_nodes},
+      {"graph", graph},
+      {"destroyed_context", destroyed_context},
+      {"refused", refused},
+      {"own_profiler", own_profiler},
+      {"own_profiler_by_handle", own_profiler_by_handle},
+      {"mismatched", mismatched},
+      {"two_contexts", two_contexts},
+      {"forked", forked},
+      {"no_buffers", no_buffers},
+      {"storm", storm},
+      {"per_thread", per_thread},
+      {"clock", clock},
+      {"waits", waits},
+      {"start_up", start_up},
+      {"tools", a_minute_of_tools},
+      {"compiling", a_minute_of_compiling},
+      {"loading", a_minute_of_loading},
+      {"full_queue", a_minute_of_full_queue},
+      {"no_context", no_context}};
   const auto way = argc > 1 ? kWays.find(argv[1]) : kWays.end();
   if (way == kWays.end()) return 2;
   way->second();
