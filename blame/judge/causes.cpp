@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Delays are summed by function at the outermost level of recursion; costs that a function only
-// passed on are charged to the origin. Costs are moved, never dropped.
+// passed on are charged to the origin. Costs are moved, never dropped, but for those of devices
+// that may not have been idle.
 #include "blame/judge/causes.h"
 
 #include <algorithm>
@@ -12,8 +13,10 @@
 #include <utility>
 
 #include "blame/findings/path_meaning.h"
+#include "blame/judge/diagnose.h"
 #include "blame/judge/shared_functions.h"
 #include "blame/profile/start_up.h"
+#include "replay/model/wait_patterns.h"
 #include "trace/device_calls.h"
 #include "trace/pseudo_regions.h"
 
@@ -71,7 +74,7 @@ class RedirectedCosts {
     Costs under_way, settled;
     for (size_t i = 0; i < findings_.delays.size(); ++i) {
       const FoundDelay& row = findings_.delays[i];
-      if (is_of_start_up(findings_, row)) continue;
+      if (is_of_start_up(findings_, row) || is_in_doubt(row)) continue;
       const Place place{row.callpath, row.location};
       Carried cost{row.short_s + row.long_s, values.empty() ? std::vector<double>() : values[i]};
       if (calls_.contains(place)) {
@@ -90,6 +93,12 @@ class RedirectedCosts {
   }
 
  private:
+  bool is_in_doubt(const FoundDelay& row) const {
+    if (!device_operations_are_missing(findings_)) return false;
+    const size_t pattern = replay::find_pattern(row.pattern);
+    return replay::is_of_idle_device(static_cast<replay::Pattern>(pattern));
+  }
+
   /// A call that waited, the causes of its waits, and its time.
   struct Call {
     struct Behind {

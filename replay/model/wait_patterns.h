@@ -62,6 +62,12 @@ constexpr bool is_before_begin(Pattern found) {
   return found == pattern("thread.begin") || found == pattern("thread.spare");
 }
 
+/// A device has nothing to do, as far as its operations are known: where some are missing, it may
+/// have been busy.
+constexpr bool is_of_idle_device(Pattern found) {
+  return found == pattern("dev.late_launch") || found == pattern("dev.no_more_work");
+}
+
 /// Polling is propagated like a wait, but its time is counted separately: the thread need not have
 /// polled.
 constexpr bool counts_as_waiting(Pattern found) {

@@ -3,6 +3,7 @@
 
 // Diagnoses on findings whose answer is plain: what is in the row, and from when on it matters.
 #include "blame/judge/diagnose.h"
+#include "blame/judge/causes.h"
 
 #include <gtest/gtest.h>
 
@@ -169,6 +170,22 @@ TEST(Diagnose, NothingIsSaidOfDevicesWhoseOperationsAreMissing) {
   diagnose(f);
   EXPECT_TRUE(device_operations_are_missing(f));
   EXPECT_EQ(find_diagnosis(f, Diagnosis::redundant_waits), nullptr);
+}
+
+TEST(Causes, NobodyIsBlamedForADeviceThatMayHaveBeenBusy) {
+  Findings f = with_device();
+  for (const char* pattern : {"dev.late_launch", "dev.no_more_work", "dev.host_wait"}) {
+    FoundDelay& row = f.delays.emplace_back();
+    row.pattern = pattern;
+    row.callpath = kSolve;
+    row.location = kHost;
+    row.short_s = 5;
+  }
+  ASSERT_EQ(causes(f).size(), 1u);
+  EXPECT_EQ(causes(f)[0].cost_s, 15);
+  f.losses.add(LossKind::device_records_dropped);
+  ASSERT_EQ(causes(f).size(), 1u);
+  EXPECT_EQ(causes(f)[0].cost_s, 5);
 }
 
 // Two phases of a device, of 4 and 2 s: what touches is one.
