@@ -37,6 +37,10 @@ void DeviceTimeSeries::latency(Time begin, Time end) {
   split(begin, end, [&](size_t part, Duration time) { parts_[part].latency += time; });
 }
 
+void DeviceTimeSeries::held(Time begin, Time end) {
+  split(begin, end, [&](size_t part, Duration time) { parts_[part].held += time; });
+}
+
 void DeviceTimeSeries::unknown(Time begin, Time end) {
   split(begin, end, [&](size_t part, Duration time) { parts_[part].unknown += time; });
 }
@@ -50,6 +54,7 @@ void DeviceTimeSeries::add(const DeviceTimeSeries& other) {
     parts_[i].late += other.parts_[i].late;
     parts_[i].launching += other.parts_[i].launching;
     parts_[i].latency += other.parts_[i].latency;
+    parts_[i].held += other.parts_[i].held;
     parts_[i].unknown += other.parts_[i].unknown;
   }
   for (const auto& [place, time] : other.code_) code_[place] += time;
@@ -79,7 +84,7 @@ void DeviceTimeSeries::write(FoundDeviceId device, std::vector<FoundDeviceTime>&
   auto code = code_.begin();
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
-    if (part.busy + part.late + part.latency + part.unknown == Duration::zero()) continue;
+    if (part.busy + part.late + part.latency + part.held + part.unknown == Duration::zero()) continue;
     FoundDeviceTime row;
     row.device = device;
     row.begin_s = (equal_.edge(i) - equal_.edge(0)).seconds();
@@ -88,9 +93,9 @@ void DeviceTimeSeries::write(FoundDeviceId device, std::vector<FoundDeviceTime>&
     row.kernels_s = part.kernels.seconds();
     row.late_s = part.late.seconds();
     row.launching_s = part.launching.seconds();
-    row.latency_s = part.latency.seconds();
+    row.latency_s = (part.latency + part.held).seconds();
     row.unknown_s = part.unknown.seconds();
-    row.launch_bound = 2 * (row.launching_s + row.latency_s) >= row.end_s - row.begin_s;
+    row.launch_bound = 2 * (part.launching + part.latency).seconds() >= row.end_s - row.begin_s;
     Duration most;
     for (; code != code_.end() && code->first.first == i; ++code) {
       if (code->second <= most) continue;

@@ -30,6 +30,8 @@ class DeviceTimeSeries {
   /// `launching`: the host was in launch calls.
   void late(Time begin, Time end, CallPathId path, bool launching);
   void latency(Time begin, Time end);
+  /// The stream was at something that does not keep the device busy.
+  void held(Time begin, Time end);
   void unknown(Time begin, Time end);
 
   void add(const DeviceTimeSeries& other);
@@ -43,7 +45,7 @@ class DeviceTimeSeries {
 
  private:
   struct Part {
-    Duration busy, kernels, late, launching, latency, unknown;
+    Duration busy, kernels, late, launching, latency, held, unknown;
   };
   using PlaceInCode = std::pair<size_t, CallPathId>;  ///< in which part it was executed
 

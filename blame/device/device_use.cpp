@@ -79,13 +79,26 @@ class DeviceReport {
     }
   }
 
+  /// The latency of a launch in the stream's gap that ends with the operation that begins then;
+  /// `gap`: all before it are over.
+  Duration idle_latency(LocationId stream, Time begin, size_t& gap) const {
+    const auto& gaps = graph_.device_gaps[stream.index()];
+    while (gap < gaps.size() && gaps[gap].end < begin) ++gap;
+    if (gap == gaps.size() || gaps[gap].end != begin || !gaps[gap].known) return {};
+    return begin - std::max(gaps[gap].handed_over, gaps[gap].held);
+  }
+
   void add_operations() {
     for (LocationId stream : run_.locations) {
       std::map<CallPathId, FoundDeviceOperation> rows;
       const replay::Activities& life = run_.at(stream).activities;
       size_t activity = 0;
+      // Latency counts for them only while the device had nothing to do: else it may have been full.
+      std::map<CallPathId, Duration> idle;
+      size_t gap = 0;
       for (const DeviceOperation& operation : run_.at(stream).device.operations) {
         if (!replay::keeps_device_busy(operation.kind)) continue;
+        idle[operation.path] += idle_latency(stream, operation.begin, gap);
         FoundDeviceOperation fresh{operation.path, stream};
         fresh.kind = is_kernel(operation.kind)              ? DeviceOperationKind::kernel
                      : operation.kind == DeviceOpKind::copy ? DeviceOperationKind::copy
@@ -101,7 +114,7 @@ class DeviceReport {
         }
       }
       for (auto& [path, row] : rows) {
-        row.launch_bound = row.latency_s > row.time_s;
+        row.launch_bound = idle[path].seconds() > row.time_s;
         found_.device_operations.push_back(row);
       }
     }
@@ -186,7 +199,8 @@ class DeviceReport {
                          [&](Time begin, Time end, CallPathId path, const replay::Wait*) {
                            series_by_stream[i].late(begin, end, path, launching[path.index()]);
                          });
-        series_by_stream[i].latency(gap.handed_over, gap.end);
+        series_by_stream[i].held(gap.handed_over, gap.held);
+        series_by_stream[i].latency(std::max(gap.handed_over, gap.held), gap.end);
       }
     });
     for (size_t i = 0; i < series_by_stream.size(); ++i) {

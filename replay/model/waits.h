@@ -102,6 +102,7 @@ struct DeviceGap {
   LocationId host;     ///< who handed that operation over
   bool known = false;  ///< who; otherwise handed_over is begin
   Place place = Place::between;
+  Time held = {};  ///< until then the stream was at an operation that does not keep it busy
 };
 
 /// A host's call that waits for a device.

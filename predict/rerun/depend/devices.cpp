@@ -41,10 +41,14 @@ void add_stream(const DeviceStarts& of, size_t s, Dependences& found) {
   found.idle.push_back({stream, done, of.run.end});
 }
 
+/// Clocks of hosts and devices agree to a microsecond or so; a loop that asks whether the operation
+/// has ended is over this soon after it.
+constexpr Duration kClockSlack = Duration::from_nanos(2000);
+
 /// The call cannot return before this operation has ended.
 void await(LocationId host, const Call& call, LocationId stream, const DeviceOperation& operation,
            Dependences& found) {
-  if (operation.end > call.leave) return;  // it does not wait for it
+  if (operation.end > call.leave + kClockSlack) return;  // it does not wait for it
   found.edge({stream, operation.end, operation.begin},
              {host, std::max(operation.end, call.enter), call.enter});
 }

@@ -76,6 +76,35 @@ void await_others(const DeviceStarts& of, Start& start, LocationId stream,
   }
 }
 
+/// Not all that a stream waits for is told: default streams wait for others, and who records for
+/// another tool may leave waits out. An operation that began just when one of another stream ended,
+/// much too late for the latency of a launch, is taken to have waited for that one, if it had to do
+/// so for so long that this is no coincidence.
+void guess_awaited(const DeviceStarts& of, LocationId stream, const DeviceOperation& operation,
+                   Start& start, uint32_t number, std::vector<AwaitedOther>& others) {
+  constexpr Duration kLatency = Duration::from_nanos(20'000), kSoon = Duration::from_nanos(10'000);
+  constexpr int64_t kNoCoincidence = 20;
+  if (operation.begin - start.ready <= kLatency) return;
+  const Start known = start;
+  for (size_t s = 0; s < of.process.streams.size(); ++s) {
+    const LocationId other = of.process.streams[s];
+    if (other == stream || of.run.location(other).device != of.run.location(stream).device) continue;
+    const auto& all = of.operations(s);
+    const DeviceOperation* const after =
+        std::partition_point(all.begin(), all.end(), [&](const DeviceOperation& candidate) {
+          return candidate.end <= operation.begin;
+        });
+    if (after == all.begin()) continue;
+    const DeviceOperation& last = *(after - 1);
+    const Duration late = operation.begin - last.end;
+    const Duration waited = last.end - std::max(known.ready, last.begin);
+    if (late > kSoon || waited.nanos() < kNoCoincidence * late.nanos() || last.end <= start.ready) continue;
+    start.ready = start.awaited = last.end;
+    start.waits_of = other;
+  }
+  if (start.waits_of != known.waits_of) others.push_back({number, start.waits_of, start.awaited});
+}
+
 std::vector<Start> starts_of(DeviceStarts& of, const QueueWaits& queue_waits, size_t s) {
   std::vector<Start> starts;
   Time previous = of.born(of.process.streams[s]);
@@ -101,6 +130,7 @@ std::vector<Start> starts_of(DeviceStarts& of, const QueueWaits& queue_waits, si
       start.handed_over = std::min(start.handed_over, operation.begin);
       start.ready =
           std::min(operation.begin, std::max({start.handed_over, start.previous, start.awaited}));
+      guess_awaited(of, of.process.streams[s], operation, start, number, others);
     }
     of.guesses |= !start.host.valid();
     starts.push_back(start);

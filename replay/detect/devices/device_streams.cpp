@@ -17,15 +17,15 @@ const std::vector<DeviceBusy>& busy_of(const DeviceStarts& of, const DevicesBusy
   return all[device_of(*of.run.definitions, stream).index()];
 }
 
-/// Records that the device was idle from `since` until this operation.
-void end_gap(const DeviceStarts& of, LocationId stream, Time since,
-             const DeviceOperation& operation, const Start& start, DeviceGap::Place place,
-             Detection& out) {
-  if (operation.begin <= since) return;
-  const Time until = std::clamp(start.handed_over, since, operation.begin);
+/// The device was idle from `since` to `end`, when an operation began, or the stream was done with
+/// one that does not keep the device busy, as a function of the host; it was at that until `held`.
+void end_gap(const DeviceStarts& of, LocationId stream, Time since, Time end, Time held,
+             const Start& start, DeviceGap::Place place, Detection& out) {
+  if (end <= since) return;
+  const Time until = std::clamp(start.handed_over, since, end);
   LocationWaits& found = out.at(stream);
-  found.device_gaps.push_back({since, start.host.valid() ? until : since, operation.begin, stream,
-                               start.host, start.host.valid(), place});
+  found.device_gaps.push_back({since, start.host.valid() ? until : since, end, stream, start.host,
+                               start.host.valid(), place, held});
   if (!start.host.valid()) return;
   found.wait(pattern("dev.late_launch"), of.run.device_idle, since, until, until, start.host);
 }
@@ -85,9 +85,13 @@ void visit_stream(const DeviceStarts& of, const DevicesBusy& all_busy, size_t s,
                           busy[next].first == stream && keeps_device_busy(operation.kind) &&
                           operation.begin < operation.end;
     if (ends_gap) {
-      const Time since = next > 0 ? busy[next - 1].end : of.born(stream);
-      end_gap(of, stream, std::max(since, of.born(stream)), operation, start,
-              next > 0 ? DeviceGap::Place::between : DeviceGap::Place::before_first, out);
+      const auto place = next > 0 ? DeviceGap::Place::between : DeviceGap::Place::before_first;
+      Time since = std::max(next > 0 ? busy[next - 1].end : of.born(stream), of.born(stream));
+      if (i > 0 && !keeps_device_busy(of.operations(s)[i - 1].kind) && start.previous > since) {
+        end_gap(of, stream, since, start.previous, start.previous, of.starts[s][i - 1], place, out);
+        since = start.previous;
+      }
+      end_gap(of, stream, since, operation.begin, since, start, place, out);
     }
     if (start.host.valid()) {
       was_launched(stream, operation, start, out);
