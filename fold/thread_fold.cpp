@@ -43,9 +43,9 @@ constexpr Handlers all_handlers() {
   all.add<raw::omp_task_create, raw::omp_task_switch, raw::omp_task_fulfilled,
           raw::omp_mutex_acquired, raw::omp_mutex_released>();
   all.add<raw::path_def, raw::sample, raw::kernel_use, raw::blocked, raw::device_enter,
-          raw::device_leave, raw::thread_begun, raw::thread_ended, raw::tool_begin, raw::tool_end,
-          raw::cpu_time, raw::sampling_period, raw::recording_off, raw::recording_on,
-          raw::counter_def, raw::counters>();
+          raw::device_leave, raw::device_polls, raw::thread_begun, raw::thread_ended,
+          raw::tool_begin, raw::tool_end, raw::cpu_time, raw::sampling_period, raw::recording_off,
+          raw::recording_on, raw::counter_def, raw::counters>();
   all.add<raw::user_enter, raw::user_leave, raw::func_enter, raw::func_leave>();
   return all;
 }

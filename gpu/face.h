@@ -110,7 +110,8 @@ bool call_begins(const char* name);
 bool call_begins_with_start_up(const char* name, uint64_t since);
 /// The current call has been starting up the runtime since its begin.
 void call_started_up();
-void call_handed_over(DeviceOpKind, QueueNumber, OperationNumber);
+/// `function`: the address of the program's function that the queue is to call.
+void call_handed_over(DeviceOpKind, QueueNumber, OperationNumber, uint64_t function = 0);
 /// The operations that the last submitted one waits for, besides the order of its queue.
 void call_ordered_after(const OperationNumber* operations, size_t count);
 void call_waited_for(OperationNumber);
@@ -121,6 +122,17 @@ void call_waited_for(DeviceNumber);
 void call_waited_for(DeviceNumber, OperationNumber call);
 void call_waited_for_queue_of(OperationNumber call);
 void call_ends(const char* name);
+
+/// A call that asks whether something is done, and may do so a million times a second: those that
+/// hear in a row that it is not become one record, and of those that hear at once that it is there
+/// is none. Returns its begin; 0: it is not recorded, and asked() may not follow.
+uint64_t begin_to_ask();
+struct Question {
+  OperationNumber operation = OperationNumber::none;  ///< none: a queue, or it is not known
+  QueueNumber queue = QueueNumber::none;
+};
+/// `done`: the answer. It is the end of those that were in vain before it.
+void asked(const char* name, uint64_t begin, const Question& what, bool done);
 
 /// A number that no other operation of this process has. Numbers of at most 32 bits are left to
 /// runtimes that give their own.

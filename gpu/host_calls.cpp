@@ -58,11 +58,13 @@ void call_started_up() {
   if (ThreadLog* log = thread_log()) log->put(now(), raw::device_start_up{.since = 0});
 }
 
-void call_handed_over(DeviceOpKind kind, QueueNumber queue, OperationNumber number) {
+void call_handed_over(DeviceOpKind kind, QueueNumber queue, OperationNumber number,
+                      uint64_t function) {
   if (ThreadLog* log = thread_log()) {
     log->put(now(), raw::device_launch{.queue = static_cast<uint32_t>(queue),
                                        .kind = kind,
-                                       .operation = static_cast<uint64_t>(number)});
+                                       .operation = static_cast<uint64_t>(number),
+                                       .function = function});
   }
 }
 
@@ -104,6 +106,30 @@ void call_ends(const char* name) {
   if (log == nullptr) return;
   --log->waiting;
   log->put(now(), raw::device_leave{.name = static_cast<uint16_t>(log->name(name))});
+}
+
+uint64_t begin_to_ask() {
+  ThreadLog* log = log_of_calls();
+  if (log == nullptr) return 0;
+  ++log->waiting;
+  return now();
+}
+
+void asked(const char* name, uint64_t begin, const Question& what, bool done) {
+  ThreadLog* log = thread_log();
+  if (log == nullptr) return;
+  --log->waiting;
+  const uint64_t end = now();
+  raw::device_polls polls{.path = 0,
+                          .name = static_cast<uint16_t>(log->name(name)),
+                          .until = end,
+                          .count = 1,
+                          .inside = end - begin,
+                          .number = static_cast<uint64_t>(what.operation),
+                          .queue = static_cast<uint32_t>(what.queue)};
+  if (!collector::recording() || log->put_poll(polls) || done) return;
+  polls.path = static_cast<uint32_t>(log->current_path());
+  log->put(begin, polls);
 }
 
 OperationNumber next_operation() {

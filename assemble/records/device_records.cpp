@@ -17,6 +17,7 @@ using trace::RawKind;
 
 /// Ids of calls on the timeline's stack: apart from those of OpenMP's on the same level.
 constexpr uint64_t kDeviceCalls = uint64_t{1} << 48;
+constexpr double kLoopAlone_ns = 1000;  ///< a pass of a loop that only asks, and its record
 
 }  // namespace
 
@@ -33,6 +34,7 @@ void DeviceRecords::see(const RawRecord& record) {
   if (record.kind == RawKind::device_launch) return launch(record);
   if (record.kind == RawKind::device_wait) return wait(record);
   if (record.kind == RawKind::device_start_up) return start_up(record);
+  if (record.kind == RawKind::device_polls) return polls(record);
 }
 
 uint32_t DeviceRecords::queue_of(uint32_t number) const {
@@ -210,6 +212,33 @@ void DeviceRecords::enter(const RawRecord& record) {
   state_.timeline.enter(entered_, Level::call, entered_call.region, kDeviceCalls | entered.name);
   if (since_) start_up(entered_, time);
   since_.reset();
+}
+
+/// Calls that ask in vain are a wait if the program does little else meanwhile. Else only their own
+/// time is, taken to be behind all that it did.
+void DeviceRecords::polls(const RawRecord& record) {
+  Timeline& timeline = state_.timeline;
+  const auto polls = record.as<raw::device_polls>();
+  const Time first = state_.time(record);
+  const Time last = std::max(first, state_.process.time(polls.until));
+  const Duration inside = state_.process.time(record.ticks + polls.inside) - first;
+  const double between = static_cast<double>((last - first - inside).nanos());
+  const bool waits = inside + inside >= last - first ||
+                     between <= kLoopAlone_ns * static_cast<double>(polls.count);
+  const Time begin = waits ? first : std::max(first, last - inside);
+  timeline.drop_samples(begin);
+  state_.observe_call(begin, polls.path);
+  timeline.enter(begin, Level::call, call(polls.name).region, kDeviceCalls | polls.name);
+  trace::DeviceWait wait;
+  wait.queue = polls.queue <= UINT32_MAX ? queue_of(static_cast<uint32_t>(polls.queue))
+                                         : trace::kNoDeviceQueue;
+  wait.operation = trace::OperationNumber{polls.number};
+  wait.what = polls.number != 0 ? trace::DeviceWaitFor::operation : trace::DeviceWaitFor::queue;
+  const bool is_known = polls.number != 0 || wait.queue != trace::kNoDeviceQueue ||
+                        state_.process.devices.lanes.size() == 1;
+  judged(is_known, true);
+  timeline.sink().device_wait(timeline.advance(begin), wait);
+  timeline.leave(last, timeline.stack().size() - 1);
 }
 
 void DeviceRecords::start_up(const RawRecord& record) {

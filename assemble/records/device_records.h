@@ -26,6 +26,7 @@ class DeviceRecords {
   void leave(const RawRecord& record);
   void launch(const RawRecord& record);
   void wait(const RawRecord& record);
+  void polls(const RawRecord& record);
   void start_up(const RawRecord& record);
   void start_up(Time begin, Time end);
   void tell_launch();

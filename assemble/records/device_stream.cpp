@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "assemble/records/host_functions.h"
 #include "trace/operation_names.h"
 
 namespace culprit::assemble {
@@ -29,7 +30,14 @@ class Visits {
         paradigm_(trace::text(process.devices.devices[device_].api).paradigm) {}
 
   LaneResult play() {
-    for (const DeviceOp& op : lane_.ops) visit(op);
+    const std::vector<HostFunctionRun> functions = host_functions_of(lane_, process_);
+    size_t next = 0;
+    for (size_t i = 0; i <= lane_.ops.size(); ++i) {
+      for (; next < functions.size() && functions[next].before == i; ++next) {
+        visit(functions[next]);
+      }
+      if (i < lane_.ops.size()) visit(lane_.ops[i]);
+    }
     return result_;
   }
 
@@ -76,11 +84,28 @@ class Visits {
   }
 
   void visit(const DeviceOp& op) {
-    const Time begin = last_ = std::max(last_, begin_of(op));
-    const Time end = last_ = std::max(last_, process_.device_clocks[device_].time(op.end));
-    const RegionId visited = region(op);
+    visit(begin_of(op), process_.device_clocks[device_].time(op.end), region(op), told(op));
+  }
+
+  void visit(const HostFunctionRun& run) {
+    const Code& code = process_.code.before(run.address + 1);
+    const RegionId named = code.frames.empty() ? RegionId::none() : code.frames.back().region;
+    trace::DeviceOperation operation;
+    operation.operation = run.number;
+    operation.kind = DeviceOpKind::host;
+    visit(run.earliest, run.latest,
+          named.valid()
+              ? named
+              : process_.regions.on_device(trace::operation_name(operation.kind),
+                                           trace::operation_role(operation.kind), paradigm_),
+          operation);
+  }
+
+  void visit(Time begin, Time end, RegionId visited, const trace::DeviceOperation& operation) {
+    begin = last_ = std::max(last_, begin);
+    end = last_ = std::max(last_, end);
     sink_.enter(begin, visited);
-    sink_.device_operation(begin, told(op));
+    sink_.device_operation(begin, operation);
     sink_.leave(end, visited);
     result_.events += 3;
   }

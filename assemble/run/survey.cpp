@@ -264,8 +264,22 @@ class Surveyor {
     if (record.kind == RawKind::device_enter) {
       device_enter_ = record.ticks;
     } else if (record.kind == RawKind::device_launch) {
-      result_.survey.device_launches.try_emplace(record.as<raw::device_launch>().operation,
-                                                 device_enter_);
+      const auto launch = record.as<raw::device_launch>();
+      result_.survey.device_launches.try_emplace(launch.operation, device_enter_);
+      if (launch.function == 0) return;
+      add_entry(launch.function);
+      result_.survey.host_functions.push_back(
+          {launch.operation, launch.queue, launch.function, device_enter_, {}, 0});
+    } else if (record.kind == RawKind::device_wait) {
+      see_device_wait(record);
+    }
+  }
+
+  void see_device_wait(const RawRecord& record) {
+    auto& functions = result_.survey.host_functions;
+    for (; awaited_functions_ < functions.size(); ++awaited_functions_) {
+      functions[awaited_functions_].wait = record.as<raw::device_wait>();
+      functions[awaited_functions_].waited_ticks = record.ticks;
     }
   }
 
@@ -426,6 +440,7 @@ class Surveyor {
   CoreUse earlier_;     ///< of the threads that this log had before
   uint64_t ended_ = 0;  ///< ticks, of the last of them; 0: there is none
   uint64_t device_enter_ = 0;
+  size_t awaited_functions_ = 0;  ///< so many have their wait
   bool open_comm_ = false;
 };
 
@@ -481,6 +496,11 @@ void Survey::merge(Survey&& other) {
   }
   recorders.merge(other.recorders);
   device_launches.merge(other.device_launches);
+  host_functions.insert(host_functions.end(), other.host_functions.begin(),
+                        other.host_functions.end());
+  std::stable_sort(
+      host_functions.begin(), host_functions.end(),
+      [](const HostFunctionLaunch& a, const HostFunctionLaunch& b) { return a.number < b.number; });
   node_wakes.insert(node_wakes.end(), other.node_wakes.begin(), other.node_wakes.end());
   node_awaited.merge(other.node_awaited);
   partitioned.insert(partitioned.end(), other.partitioned.begin(), other.partitioned.end());

@@ -138,6 +138,17 @@ struct TaskUse {
   uint64_t without_ns = 0;
 };
 
+/// A queue of a device is to call a function of the program.
+struct HostFunctionLaunch {
+  uint64_t number = 0;
+  uint32_t queue = 0;    ///< its number
+  uint64_t address = 0;  ///< of the function
+  uint64_t ticks = 0;    ///< enter of the call that handed it over
+  /// The first wait after that of the same thread.
+  raw::device_wait wait = {};
+  uint64_t waited_ticks = 0;  ///< its end; 0: there was none
+};
+
 /// The facts of one thread, or of a process once its threads' surveys are merged.
 struct Survey {
   std::unordered_set<uint64_t> addresses;  ///< return addresses
@@ -162,9 +173,10 @@ struct Survey {
   std::vector<PartitionedInit> partitioned;  ///< in order of time
   /// By the number of an operation for a device: when the call that submitted it was entered.
   std::unordered_map<uint64_t, uint64_t> device_launches;
-  std::vector<CoreReading> cores_had;  ///< by all threads, in order of time
-  std::map<uint32_t, TaskUse> tasks;   ///< by the system's number, as last recorded
-  std::set<uint32_t> recorders;        ///< the system's numbers of threads with a log
+  std::vector<HostFunctionLaunch> host_functions;  ///< by number
+  std::vector<CoreReading> cores_had;              ///< by all threads, in order of time
+  std::map<uint32_t, TaskUse> tasks;               ///< by the system's number, as last recorded
+  std::set<uint32_t> recorders;                    ///< the system's numbers of threads with a log
   std::vector<NodeWake> node_wakes;
   std::unordered_set<uint64_t> node_awaited;  ///< objects that threads waited for, or were made by
   uint64_t last_ticks = 0;

@@ -84,7 +84,8 @@ void DeviceTimeSeries::write(FoundDeviceId device, std::vector<FoundDeviceTime>&
   auto code = code_.begin();
   for (size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
-    if (part.busy + part.late + part.latency + part.held + part.unknown == Duration::zero()) continue;
+    if (part.busy + part.late + part.latency + part.held + part.unknown == Duration::zero())
+      continue;
     FoundDeviceTime row;
     row.device = device;
     row.begin_s = (equal_.edge(i) - equal_.edge(0)).seconds();

@@ -93,7 +93,8 @@ class DeviceReport {
       std::map<CallPathId, FoundDeviceOperation> rows;
       const replay::Activities& life = run_.at(stream).activities;
       size_t activity = 0;
-      // Latency counts for them only while the device had nothing to do: else it may have been full.
+      // Latency counts for them only while the device had nothing to do: else it may have been
+      // full.
       std::map<CallPathId, Duration> idle;
       size_t gap = 0;
       for (const DeviceOperation& operation : run_.at(stream).device.operations) {

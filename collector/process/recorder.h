@@ -73,6 +73,10 @@ class CULPRIT_EXPORT ThreadLog {
   /// mpi_tests, or has no room.
   bool put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t ticks);
 
+  /// Adds one more call to the newest record, which asked for the same by the same function. False
+  /// if that record is no such.
+  bool put_poll(const raw::device_polls& one);
+
   /// The thread was blocked from `begin` to `end`, in a call of `caller` (RawKind::blocked). It may
   /// have been sampled since.
   void put_blocked(uint64_t begin, uint64_t end, StringId name, PathId caller, uint64_t object = 0);

@@ -373,6 +373,21 @@ bool ThreadLog::put_test_of(PathId caller, uint64_t end, uint16_t name, uint64_t
   return true;
 }
 
+bool ThreadLog::put_poll(const raw::device_polls& one) {
+  constexpr unsigned kNumber = raw::place_of(&raw::device_polls::number).word;
+  constexpr unsigned kQueue = raw::place_of(&raw::device_polls::queue).word;
+  static_assert(
+      raw::place_of(&raw::device_polls::until).word == raw::place_of(&raw::mpi_tests::until).word &&
+      raw::place_of(&raw::device_polls::count).word == raw::place_of(&raw::mpi_tests::count).word &&
+      raw::place_of(&raw::device_polls::inside).word ==
+          raw::place_of(&raw::mpi_tests::inside).word);
+  const Busy busy(impl_->busy);
+  uint64_t* const words = impl_->growing(RawKind::device_polls, one.name);
+  if (words == nullptr || words[kNumber] != one.number || words[kQueue] != one.queue) return false;
+  add_test(words, one.until, one.inside);
+  return true;
+}
+
 namespace {
 
 uintptr_t return_address_at(uintptr_t cfa) {

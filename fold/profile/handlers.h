@@ -69,6 +69,7 @@ void see(Folding& to, const raw::kernel_use& use, const Record& record);
 void see(Folding& to, const raw::blocked& blocked, const Record& record);
 void see(Folding& to, const raw::device_enter& entered, const Record& record);
 void see(Folding& to, const raw::device_leave& left, const Record& record);
+void see(Folding& to, const raw::device_polls& polls, const Record& record);
 void see(Folding& to, const raw::thread_begun& begun, const Record& record);
 void see(Folding& to, const raw::thread_ended& ended, const Record& record);
 void see(Folding& to, const raw::tool_begin& begun, const Record& record);

@@ -46,6 +46,20 @@ void see(Folding& to, const raw::device_leave&, const Record& record) {
   if (!to.end(record.time, ProfileKind::device_call, 0)) ++to.log.unpaired;
 }
 
+/// As of MPI's tests: what is not inside of the calls is taken to be behind them.
+void see(Folding& to, const raw::device_polls& polls, const Record& record) {
+  const uint32_t row = to.event_row_at_path(ProfileKind::device_call, polls.path, polls.name);
+  const uint32_t behind = trace::profile_edge(row, true);
+  to.end_stretch(record.time, trace::profile_edge(row, false));
+  const uint64_t begin = to.log.until, end = std::max(begin, polls.until);
+  const uint64_t inside = std::min(polls.inside, end - begin);
+  to.end_stretch(begin + inside, behind, ProfileState::device);
+  to.end_stretch(end, behind);
+  if (row == Rows::kRoot) return;
+  to.rows[row].visits += polls.count;
+  to.rows[row].ticks += inside;
+}
+
 void see(Folding& to, const raw::thread_begun& begun, const Record&) {
   if (begun.kind != 0) to.state.outside = ProfileState::idle;
 }

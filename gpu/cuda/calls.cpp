@@ -4,7 +4,9 @@
 // Names are cut of their version and of what tells variants apart, then compared with a short list.
 #include "gpu/cuda/calls.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "trace/device_calls.h"
 
@@ -37,6 +39,8 @@ constexpr Rule kRules[] = {
     {"MemPrefetch", CallKind::hands_over, DeviceOpKind::migrate},
     {"EventRecord", CallKind::hands_over, DeviceOpKind::marker},
     {"StreamWaitEvent", CallKind::hands_over, DeviceOpKind::wait},
+    {"EventQuery", CallKind::asks, DeviceOpKind::other, CallWaits::event},
+    {"StreamQuery", CallKind::asks, DeviceOpKind::other, CallWaits::stream},
     waits_for("StreamSynchronize", CallWaits::stream),
     waits_for("EventSynchronize", CallWaits::event),
     waits_for("DeviceSynchronize", CallWaits::device),
@@ -74,6 +78,16 @@ constexpr Rule kRules[] = {
     {"OccupancyMax", CallKind::first},
 };
 
+/// Functions on memory whose third argument is how much of it, without "Async".
+constexpr std::string_view kWithLength[] = {"cudaMemcpy",   "cudaMemset",   "cuMemcpy",
+                                            "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD",
+                                            "cuMemsetD8",   "cuMemsetD16",  "cuMemsetD32"};
+
+bool has_length(std::string_view name) {
+  if (name.ends_with(trace::kDoesNotWait)) name.remove_suffix(trace::kDoesNotWait.size());
+  return std::find(std::begin(kWithLength), std::end(kWithLength), name) != std::end(kWithLength);
+}
+
 }  // namespace
 
 Call call_named(std::string_view full_name) {
@@ -88,6 +102,9 @@ Call call_named(std::string_view full_name) {
     call.operation = rule.operation;
     const bool returns_at_once = function.find("Async") != std::string_view::npos;
     if (!returns_at_once) call.waits = rule.waits;
+    call.begins_capture = is_device_call(name, trace::DeviceTrait::begins_capture);
+    call.has_length = has_length(name);
+    call.ends_capture = is_device_call(name, trace::DeviceTrait::ends_capture);
     return call;
   }
   return {};

@@ -17,10 +17,11 @@
 namespace culprit::gpu::cuda {
 
 enum class CallKind : uint8_t {
-  none,       ///< of no interest
-  first,      ///< only if the runtime starts up in it
-  plain,      ///< may take long, hands nothing over
-  hands_over  ///< an operation
+  none,        ///< of no interest
+  first,       ///< only if the runtime starts up in it
+  plain,       ///< may take long, hands nothing over
+  hands_over,  ///< an operation
+  asks         ///< whether an event has come, or a stream is empty
 };
 
 /// The object for which a call waits before it returns. For a stream or an event, CUPTI's record of
@@ -38,7 +39,10 @@ struct Call {
   const char* name = nullptr;  ///< without the version at its end; lives for ever
   CallKind kind = CallKind::none;
   DeviceOpKind operation = DeviceOpKind::other;
+  /// For what it waits, or asks. Those that ask name an event or a stream as their first argument.
   CallWaits waits = CallWaits::no;
+  bool begins_capture = false, ends_capture = false;  ///< trace::DeviceTrait's
+  bool has_length = false;  ///< the third argument is how many bytes or elements it is for
 };
 
 /// The action of a function of this name (as CUPTI has it).

@@ -30,9 +30,10 @@ namespace culprit::gpu::cuda {
   X(cuptiActivityGetNumDroppedRecords)
 
 /// Functions that older libraries lack.
-#define CULPRIT_CUPTI_OPTIONAL(X)           \
-  X(cuptiActivityRegisterTimestampCallback) \
-  X(cuptiActivityConfigureUnifiedMemoryCounter)
+#define CULPRIT_CUPTI_OPTIONAL(X)               \
+  X(cuptiActivityRegisterTimestampCallback)     \
+  X(cuptiActivityConfigureUnifiedMemoryCounter) \
+  X(cuptiGetStreamIdEx)
 
 struct Cupti {
 #define MEMBER(name) decltype(&::name) name = nullptr;

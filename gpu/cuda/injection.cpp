@@ -17,6 +17,7 @@
 #include "collector/process/environment.h"
 #include "collector/process/recorder.h"
 #include "gpu/cuda/activities.h"
+#include "gpu/cuda/arguments.h"
 #include "gpu/cuda/buffers.h"
 #include "gpu/cuda/calls.h"
 #include "gpu/cuda/contexts.h"
@@ -46,6 +47,8 @@ std::atomic<bool> g_begun{false};
 struct InCall {
   int depth = 0;
   bool recorded = false;
+  bool asks = false;      ///< likewise, but only once its answer is known
+  bool captures = false;  ///< between calls that begin and end it
   const char* name = nullptr;
   uint64_t since = 0;
 };
@@ -107,9 +110,15 @@ void begin_following() {
 
 void tell(const Call& call, const CUpti_CallbackData& data) {
   const OperationNumber number{data.correlationId};
-  if (call.kind == CallKind::hands_over) {
-    call_handed_over(call.operation, QueueNumber::none, number);
+  const bool for_sure = hands_over_for_sure(call, data);
+  if (for_sure && call.operation == DeviceOpKind::host && !t_call.captures) {
+    const HostFunction given = host_function_of(g_cupti, data);
+    call_handed_over(call.operation, given.queue, number, given.address);
+  } else if (call.kind == CallKind::hands_over) {
+    // Of anything else it is no loss if the device has no record.
+    call_handed_over(for_sure ? call.operation : DeviceOpKind::other, QueueNumber::none, number);
   }
+  if (!for_sure && call.waits == CallWaits::own_operation) return;
   switch (call.waits) {
     case CallWaits::no:
       return;
@@ -127,8 +136,20 @@ void tell(const Call& call, const CUpti_CallbackData& data) {
 
 void enter(InCall& in, const Call& call) {
   in.name = call.name;
+  in.asks = call.kind == CallKind::asks;
+  if (in.asks) {
+    in.since = begin_to_ask();
+    return;
+  }
+  other_call_begins();
   in.recorded = call.kind != CallKind::first && call_begins(call.name);
   if (!in.recorded) in.since = collector::now();
+}
+
+/// It is of interest if it was in vain, or if others were before it.
+void answer(const InCall& in, const Call& call, const CUpti_CallbackData& data) {
+  if (in.since == 0) return;
+  asked(call.name, in.since, question_of(g_cupti, call, data), !is_too_early(data));
 }
 
 /// The runtime's functions call the driver's: the outermost counts.
@@ -137,12 +158,16 @@ void on_call(const Call& call, const CUpti_CallbackData& data) {
   if (data.callbackSite == CUPTI_API_ENTER) {
     if (in.depth++ == 0) {
       enter(in, call);
-      if (call.waits != CallWaits::no) note_waiting_call(data.correlationId);
+      if (call.waits != CallWaits::no && !in.asks) note_waiting_call(data.correlationId);
     }
     return;
   }
-  if (in.depth == 0 || --in.depth > 0 || !in.recorded) return;
+  if (in.depth == 0 || --in.depth > 0) return;
+  if (in.asks) return answer(in, call, data);
+  if (!in.recorded) return;
   in.recorded = false;
+  in.captures = (in.captures || call.begins_capture) && !call.ends_capture;
+  if (call.operation == DeviceOpKind::marker) note_recording(data);
   tell(call, data);
   call_ends(call.name);
 }
@@ -150,7 +175,7 @@ void on_call(const Call& call, const CUpti_CallbackData& data) {
 /// A context or a module exists now: the current call's work until now was for its sake.
 void runtime_started_up() {
   InCall& in = t_call;
-  if (in.depth == 0) return;
+  if (in.depth == 0 || in.asks) return;
   if (in.recorded) {
     call_started_up();
   } else {

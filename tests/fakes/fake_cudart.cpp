@@ -24,6 +24,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,7 @@ constexpr uint32_t kContext = 1;
 constexpr long kDriverTime = 60'000'000;
 constexpr uint64_t kContextTime = 20'000'000;
 constexpr uint64_t kLoadingTime = 2'000'000;
+constexpr uint64_t kHostFunction = 6'000'000;
 
 struct Node {
   const char* name;
@@ -49,7 +51,7 @@ struct Tool {
   decltype(&fake_cupti_now) now = nullptr;
   decltype(&fake_cupti_wants) wants = nullptr;
   decltype(&fake_cupti_enter) enter = nullptr;
-  decltype(&fake_cupti_leave) leave = nullptr;
+  decltype(&fake_cupti_answer) answer = nullptr;
   decltype(&fake_cupti_record) record = nullptr;
   decltype(&fake_cupti_context) context = nullptr;
   decltype(&fake_cupti_module) module = nullptr;
@@ -136,7 +138,7 @@ void attach(Tool& tool) {
   look_up(cupti, "fake_cupti_now", tool.now);
   look_up(cupti, "fake_cupti_wants", tool.wants);
   look_up(cupti, "fake_cupti_enter", tool.enter);
-  look_up(cupti, "fake_cupti_leave", tool.leave);
+  look_up(cupti, "fake_cupti_answer", tool.answer);
   look_up(cupti, "fake_cupti_record", tool.record);
   look_up(cupti, "fake_cupti_context", tool.context);
   look_up(cupti, "fake_cupti_module", tool.module);
@@ -186,20 +188,25 @@ void need_context() {
 /// One call of the runtime, as CUPTI's callbacks show it.
 class Call {
  public:
-  explicit Call(const char* name) : name_(name), number_(++device().calls) {
+  /// `arguments`: as CUPTI's structs of them begin.
+  explicit Call(const char* name, const void* arguments = nullptr)
+      : name_(name), arguments_(arguments), number_(++device().calls) {
     if (device().tool.enter != nullptr) device().tool.enter(name_, number_);
     need_context();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call() {
-    if (device().tool.leave != nullptr) device().tool.leave(name_, number_);
+    if (device().tool.answer != nullptr) device().tool.answer(name_, number_, arguments_, result_);
   }
   uint32_t number() const { return number_; }
+  cudaError_t ends(cudaError_t result) { return result_ = result; }
 
  private:
   const char* name_;
+  const void* arguments_;
   uint32_t number_;
+  cudaError_t result_ = cudaSuccess;
 };
 
 template <class Record>
@@ -476,6 +483,11 @@ EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t on) {
                ~0u, 0);
   return cudaSuccess;
 }
+EXPORT cudaError_t cudaStreamQuery(cudaStream_t on) {
+  Call call("cudaStreamQuery_v3020", &on);
+  const std::lock_guard lock(device().mutex);
+  return call.ends(stream_of(on).busy_until <= now() ? cudaSuccess : cudaErrorNotReady);
+}
 EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t on, cudaEvent_t event, unsigned) {
   const Call call("cudaStreamWaitEvent_v3020");
   const std::lock_guard lock(device().mutex);
@@ -498,8 +510,12 @@ EXPORT cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return cudaSuccess;
 }
+EXPORT cudaError_t cudaEventQuery(cudaEvent_t event) {
+  Call call("cudaEventQuery_v3020", &event);
+  return call.ends(event->time <= now() ? cudaSuccess : cudaErrorNotReady);
+}
 EXPORT cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
-  const Call call("cudaEventRecord_v3020");
+  const Call call("cudaEventRecord_v3020", &event);
   const std::lock_guard lock(device().mutex);
   CUstream_st& stream = stream_of(on);
   event->time = next_begin(stream);
@@ -523,6 +539,18 @@ EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 EXPORT cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t begin, cudaEvent_t end) {
   *ms = static_cast<float>(static_cast<double>(end->time - begin->time) * 1e-6);
+  return cudaSuccess;
+}
+
+/// What the stream does next is planned at once, so the function is taken to last as long as any.
+EXPORT cudaError_t cudaLaunchHostFunc(cudaStream_t on, cudaHostFn_t function, void* argument) {
+  const void* const arguments[] = {on, reinterpret_cast<const void*>(function), argument};
+  const Call call("cudaLaunchHostFunc_v10000", arguments);
+  const std::lock_guard lock(device().mutex);
+  CUstream_st& stream = stream_of(on);
+  const uint64_t begin = next_begin(stream);
+  stream.busy_until = begin + kHostFunction;
+  std::thread([=] { sleep_until(begin), function(argument); }).detach();
   return cudaSuccess;
 }
 

@@ -44,10 +44,16 @@ constexpr const char* kRuntime[] = {"cudaLaunchKernel_v7000",
                                     "cudaGetLastError_v3020",
                                     "cudaMalloc_v3020",
                                     "cudaSetDevice_v3020",
-                                    "cudaThreadSynchronize_v3020"};
-constexpr const char* kDriver[] = {"cuLaunchKernel",      "cuMemcpyDtoH_v2",
-                                   "cuLaunchKernel_ptsz", "cuCtxSynchronize",
-                                   "cuCtxSynchronize_v2", "cuStreamSynchronize_ptsz"};
+                                    "cudaThreadSynchronize_v3020",
+                                    "cudaEventQuery_v3020",
+                                    "cudaStreamQuery_v3020",
+                                    "cudaLaunchHostFunc_v10000",
+                                    "cudaStreamAddCallback_v5000",
+                                    "cudaStreamBeginCapture_v10000",
+                                    "cudaStreamEndCapture_v10000"};
+constexpr const char* kDriver[] = {
+    "cuLaunchKernel",      "cuMemcpyDtoH_v2",          "cuLaunchKernel_ptsz", "cuCtxSynchronize",
+    "cuCtxSynchronize_v2", "cuStreamSynchronize_ptsz", "cuStreamQuery_ptsz",  "cuEventQuery"};
 
 FakeCuptiWishes wishes_of_environment() {
   FakeCuptiWishes wishes{};
@@ -97,14 +103,18 @@ std::pair<int, uint32_t> number_of(const std::string& function) {
   return {CUPTI_CB_DOMAIN_INVALID, 0};
 }
 
-void call(const char* function, uint32_t correlation, CUpti_ApiCallbackSite site) {
+void call(const char* function, uint32_t correlation, CUpti_ApiCallbackSite site,
+          const void* arguments = nullptr, int* result = nullptr) {
   const auto [domain, number] = number_of(function);
   if (fake().callback == nullptr || !fake().enabled.contains({domain, number})) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.functionName = function;
+  data.context = reinterpret_cast<CUcontext>(uintptr_t{1});
   data.contextUid = 1;
   data.correlationId = correlation;
+  data.functionParams = arguments;
+  data.functionReturnValue = result;
   fake().callback(nullptr, static_cast<CUpti_CallbackDomain>(domain), number, &data);
 }
 
@@ -290,6 +300,10 @@ EXPORT void fake_cupti_enter(const char* function, uint32_t correlation) {
 EXPORT void fake_cupti_leave(const char* function, uint32_t correlation) {
   call(function, correlation, CUPTI_API_EXIT);
 }
+EXPORT void fake_cupti_answer(const char* function, uint32_t correlation, const void* arguments,
+                              int result) {
+  call(function, correlation, CUPTI_API_EXIT, arguments, &result);
+}
 EXPORT void fake_cupti_record(const void* record, size_t size) {
   const auto* bytes = static_cast<const char*>(record);
   CUpti_ActivityKind kind;
@@ -375,6 +389,10 @@ EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
 }
 EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t* number) {
   *number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context));
+  return CUPTI_SUCCESS;
+}
+EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, uint8_t, uint32_t* number) {
+  *number = stream != nullptr ? *reinterpret_cast<const uint32_t*>(stream) : 7;
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, uint32_t* ordinal) {

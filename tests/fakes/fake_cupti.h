@@ -40,6 +40,10 @@ void fake_cupti_module();
 /// The runtime's or the driver's function of this name begins or ends, in context 1.
 void fake_cupti_enter(const char* function, uint32_t correlation);
 void fake_cupti_leave(const char* function, uint32_t correlation);
+/// It ends with this result; `arguments`: a struct of them, as of CUPTI's generated headers.
+void fake_cupti_answer(const char* function, uint32_t correlation, const void* arguments,
+                       int result);
+/// Streams are handles: pointers to their numbers. A null pointer is number 7.
 
 /// Whether records of this CUpti_ActivityKind were asked for.
 bool fake_cupti_wants(int kind);

@@ -169,6 +169,19 @@ bool ThreadLog::put_test(uint64_t end, uint16_t name, uint64_t ticks) {
   return true;
 }
 
+bool ThreadLog::put_poll(const raw::device_polls& one) {
+  if (memory.records.empty()) return false;
+  tests::FakeRecord& last = memory.records.back();
+  if (last.kind != RawKind::device_polls || last.flags != one.name || last.words[3] != one.number ||
+      last.words[4] != one.queue) {
+    return false;
+  }
+  last.words[0] = one.until;
+  last.words[1] += 1;
+  last.words[2] += one.inside;
+  return true;
+}
+
 void ThreadLog::count(uint64_t time) {
   put(time, raw::counters{});
 }

@@ -88,17 +88,18 @@ void guess_awaited(const DeviceStarts& of, LocationId stream, const DeviceOperat
   const Start known = start;
   for (size_t s = 0; s < of.process.streams.size(); ++s) {
     const LocationId other = of.process.streams[s];
-    if (other == stream || of.run.location(other).device != of.run.location(stream).device) continue;
+    if (other == stream || of.run.location(other).device != of.run.location(stream).device)
+      continue;
     const auto& all = of.operations(s);
-    const DeviceOperation* const after =
-        std::partition_point(all.begin(), all.end(), [&](const DeviceOperation& candidate) {
-          return candidate.end <= operation.begin;
-        });
+    const DeviceOperation* const after = std::partition_point(
+        all.begin(), all.end(),
+        [&](const DeviceOperation& candidate) { return candidate.end <= operation.begin; });
     if (after == all.begin()) continue;
     const DeviceOperation& last = *(after - 1);
     const Duration late = operation.begin - last.end;
     const Duration waited = last.end - std::max(known.ready, last.begin);
-    if (late > kSoon || waited.nanos() < kNoCoincidence * late.nanos() || last.end <= start.ready) continue;
+    if (late > kSoon || waited.nanos() < kNoCoincidence * late.nanos() || last.end <= start.ready)
+      continue;
     start.ready = start.awaited = last.end;
     start.waits_of = other;
   }

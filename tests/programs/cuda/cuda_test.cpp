@@ -343,6 +343,42 @@ TEST_F(CudaTest, KernelsHaveTheirTimesInEveryVersion) {
   }
 }
 
+// A sample in between begins a new record: so it is not known how often each stands there.
+TEST_F(CudaTest, CallsThatAskInVainWait) {
+  record("polls");
+  const std::string host = tales_["Master thread"];
+  const auto count = [&](const std::string& words) { return occurrences(host, words); };
+  EXPECT_GE(count("cudaEventQuery\n  waits for 13\n"), 1u) << host;
+  EXPECT_EQ(count("cudaEventQuery\n  waits for 13\n"), count("cudaEventQuery\n")) << host;
+  std::string eight;
+  for (const Location& location : definitions_.locations) {
+    if (location.name == "stream 8 of CUDA device 0") eight = std::to_string(location.queue);
+  }
+  EXPECT_GE(count("cudaStreamQuery\n  waits for queue " + eight + "\n"), 1u) << host;
+  EXPECT_EQ(count("cuStreamQuery"), 0u) << host;
+  EXPECT_GE(count("cuEventQuery\n"), 1u) << host;
+  EXPECT_LE(count("Query\n"), 10u) << host;
+  EXPECT_TRUE(reports("device_waits_unknown: ")) << output_;
+}
+
+TEST_F(CudaTest, WhatHandsNothingOverIsNotMissed) {
+  record("nothing");
+  EXPECT_FALSE(reports("the trace does not show")) << output_;
+  EXPECT_FALSE(reports("device_waits_unknown")) << output_;
+}
+
+TEST_F(CudaTest, AFunctionOfTheHostIsWhereItsStreamCallsIt) {
+  record("host_function");
+  EXPECT_EQ(tales_["stream 8 of CUDA device 0"],
+            "saxpy\n  is 10 kind 0\n  10 ms\n"
+            "culprit::tests::(anonymous namespace)::on_host\n  is 11 kind 8\n  5 ms\n"
+            "saxpy\n  is 12 kind 0\n  10 ms\n");
+  const std::string host = tales_["Master thread"];
+  EXPECT_NE(host.find("cudaLaunchHostFunc\n  launches 11 kind 8 on 0\n"), std::string::npos)
+      << host;
+  EXPECT_EQ(occurrences(host, " kind 8 "), 1u) << host;
+}
+
 TEST_F(CudaTest, StartUpStandsApart) {
   record("start_up");
   const std::string host = tales_["Master thread"];

@@ -18,104 +18,11 @@
 #include <thread>
 #include <vector>
 
-#include "tests/fakes/fake_cupti.h"
+#include "tests/programs/cuda/play.h"
+
+using namespace culprit::tests;
 
 namespace {
-
-constexpr uint64_t kMillisecond = 1'000'000;
-uint64_t g_begin = 0;  ///< of the first operation
-
-void inject() {
-  void* const library = dlopen(getenv("CUDA_INJECTION64_PATH"), RTLD_NOW);
-  if (library == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
-    std::exit(1);
-  }
-  reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))();
-}
-
-void call(const char* function, uint32_t correlation) {
-  fake_cupti_enter(function, correlation);
-  fake_cupti_leave(function, correlation);
-}
-
-template <class Record>
-Record record_of(CUpti_ActivityKind kind, uint32_t correlation, uint32_t stream, uint64_t begin_ms,
-                 uint64_t length_ms) {
-  // Calls come first, however long they take.
-  if (g_begin == 0) g_begin = fake_cupti_now() + kMillisecond;
-  Record record{};
-  record.kind = kind;
-  record.deviceId = 0;
-  record.contextId = 1;
-  record.streamId = stream;
-  record.correlationId = correlation;
-  record.start = g_begin + begin_ms * kMillisecond;
-  record.end = record.start + length_ms * kMillisecond;
-  return record;
-}
-
-template <class Record>
-void keep(const Record& record) {
-  fake_cupti_record(&record, sizeof record);
-}
-
-void kernel(uint32_t correlation, uint32_t stream, uint64_t begin_ms, uint64_t length_ms,
-            const char* name = "_Z5saxpyfPf", uint64_t node = 0) {
-  auto record = record_of<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                                  correlation, stream, begin_ms, length_ms);
-  record.name = name;
-  record.graphNodeId = node;
-  keep(record);
-}
-
-void copy(uint32_t correlation, uint32_t stream, uint64_t begin_ms, uint64_t length_ms, int kind,
-          int host_memory, uint64_t bytes) {
-  auto record = record_of<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, correlation, stream,
-                                                 begin_ms, length_ms);
-  record.copyKind = static_cast<uint8_t>(kind);
-  record.srcKind = record.dstKind = static_cast<uint8_t>(host_memory);
-  record.bytes = bytes;
-  keep(record);
-}
-
-void synchronisation(CUpti_ActivitySynchronizationType type, uint32_t correlation, uint32_t stream,
-                     uint32_t event, uint64_t sync) {
-  CUpti_ActivitySynchronization2 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
-  record.type = type;
-  record.correlationId = correlation;
-  record.contextId = 1;
-  record.streamId = stream;
-  record.cudaEventId = event;
-  record.cudaEventSyncId = sync;
-  keep(record);
-}
-
-void event(uint32_t correlation, uint32_t stream, uint32_t number, uint64_t sync) {
-  CUpti_ActivityCudaEvent2 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_CUDA_EVENT;
-  record.correlationId = correlation;
-  record.contextId = 1;
-  record.streamId = stream;
-  record.eventId = number;
-  record.cudaEventSyncId = sync;
-  keep(record);
-}
-
-/// Wishes that differ from those of the environment in this one.
-template <class Field>
-void wish(Field FakeCuptiWishes::* field, Field value) {
-  FakeCuptiWishes wishes{};
-  wishes.*field = value;
-  fake_cupti_wish(&wishes);
-}
-
-void start() {
-  inject();
-  call("cudaLaunchKernel_v7000", 1);  // before there is a context: nobody's
-  fake_cupti_context(0);
-}
 
 /// Every kind of record, later calls' before earlier ones'.
 void everything() {
@@ -578,6 +485,9 @@ int main(int argc, char** argv) {
       {"clock", clock},
       {"waits", waits},
       {"start_up", start_up},
+      {"polls", polls},
+      {"nothing", nothing},
+      {"host_function", host_function},
       {"tools", a_minute_of_tools},
       {"compiling", a_minute_of_compiling},
       {"loading", a_minute_of_loading},

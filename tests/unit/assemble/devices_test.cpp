@@ -510,5 +510,41 @@ TEST(DeviceClock, WithoutMomentsTimesStay) {
   EXPECT_EQ(clock.time(42).nanos(), 42);
 }
 
+TEST_F(DevicesTest, CallsThatAskInVainAreAWaitIfNothingElseIsDone) {
+  {
+    auto p = process();
+    p->ended(30000);
+    auto& t = p->thread(0);
+    launch(t, 1, 1);
+    t.put(RawKind::string_def, 5, 5, 8, packed("clAsk"));
+    const uint32_t path = t.path(in_main({"poll"}));
+    t.put(RawKind::device_polls, 10, 8, path, {kTicksAtZero + 110, 50, 90, 1, ~0ull});
+    t.put(RawKind::device_polls, 200, 8, path, {kTicksAtZero + 10200, 2, 20, 0, kFirst});
+    t.put(RawKind::device_polls, 20000, 8, path, {kTicksAtZero + 24000, 20, 1000, 0, ~0ull});
+    DeviceLog(p->thread(kLog)).op(1, 3, 110);
+  }
+  play();
+  // The second stretch is mostly work, the third has next to nothing between its calls.
+  EXPECT_EQ(listing.text("0.0"), R"(0 main
+1   run
+1     clGo
+2       launch 1 kind 0 on 0
+3     -
+3   -
+10   poll
+10     clAsk
+10       wait for operation 1
+110     -
+10180     clAsk
+10180       wait for queue 0
+10200     -
+20000     clAsk
+20000       wait for queue 4294967295
+24000     -
+24000   -
+30000 -
+)");
+}
+
 }  // namespace
 }  // namespace culprit::assemble::test

@@ -98,6 +98,30 @@ TEST_F(Face, AnOperationSaysAllThatIsKnown) {
             (std::vector<uint64_t>{99, 3, 4, 6 | uint64_t{8} << 32, uint64_t{5} << 32, 1, 2}));
 }
 
+TEST_F(Face, CallsThatAskInVainAreOneRecord) {
+  const auto ask = [](uint64_t operation, bool done) {
+    const uint64_t begin = begin_to_ask();
+    ASSERT_NE(begin, 0u);
+    EXPECT_EQ(tests::fake_waiting(), 1);
+    asked("cudaEventQuery", begin, {OperationNumber{operation}, QueueNumber::none}, done);
+    EXPECT_EQ(tests::fake_waiting(), 0);
+  };
+  ask(7, true);
+  EXPECT_EQ(fake_records().size(), 0u);
+  for (int i = 0; i < 1000; ++i) ask(7, false);
+  ask(7, true);
+  ASSERT_EQ(fake_records().size(), 1u);
+  const FakeRecord first = fake_records()[0];
+  EXPECT_EQ(first.kind, RawKind::device_polls);
+  EXPECT_EQ(fake_name(first.flags), "cudaEventQuery");
+  EXPECT_EQ(first.words[1], 1001u);
+  EXPECT_GE(first.words[0], first.time + first.words[2]);
+  EXPECT_EQ(first.words[3], 7u);
+  ask(8, false);  // for something else
+  ASSERT_EQ(fake_records().size(), 2u);
+  EXPECT_EQ(fake_records()[1].words[3], 8u);
+}
+
 TEST_F(Face, ACallHoldsWhatItHandsOverAndWaitsFor) {
   ASSERT_TRUE(call_begins("clEnqueueReadBuffer"));
   EXPECT_EQ(tests::fake_waiting(), 1);
