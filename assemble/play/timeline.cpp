@@ -7,6 +7,7 @@
 #include "assemble/play/timeline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/result.h"
@@ -242,6 +243,42 @@ void Timeline::play_samples(Time until, bool to_the_end) {
   known_ = to_the_end ? until : middle(before, until);
 }
 
+/// The functions of the program that the call at hand has called: what the path has after the call
+/// itself. None if there are no such functions.
+std::optional<Timeline::Functions> Timeline::called_back(const UserPath& path) const {
+  const size_t construct = innermost();
+  if (construct == npos || stack_[construct].level != Level::call) return std::nullopt;
+  const auto call =
+      std::find(path.frames.rbegin(), path.frames.rend(), stack_[construct].region).base();
+  if (call == path.frames.begin() || call == path.frames.end()) return std::nullopt;
+  Functions functions;
+  functions.regions.assign(call, path.frames.end());
+  const auto begin = static_cast<size_t>(call - path.frames.begin());
+  if (begin < path.sites.size()) {
+    functions.sites.assign(path.sites.begin() + static_cast<ptrdiff_t>(begin), path.sites.end());
+  }
+  return functions;
+}
+
+/// In a call, each sample of a function that it has called back stands for half a period before and
+/// behind it: there are no samples of the call's own time.
+void Timeline::play_called_back(Time until) {
+  const double each_ns = folder_.period_ns / folder_.core_share;
+  Time last = known_;
+  for (Sample& sample : samples_) {
+    const std::optional<Functions> functions = called_back(*sample.path);
+    const Duration half =
+        Duration::from_nanos(std::llround(each_ns * static_cast<double>(sample.weight) / 2));
+    const Time begin = std::max(last, sample.time - half);
+    const bool goes_on = begin - last <= half && last > known_;
+    if (!goes_on) set_frames(last, last, {});
+    if (functions) set_frames(goes_on ? last : begin, goes_on ? last : begin, *functions);
+    tell_sample(sample);
+    last = std::min(until, sample.time + half);
+  }
+  set_frames(last, last, {});
+}
+
 void Timeline::tell_samples(uint64_t count) {
   if (count > 0) sink().fact(last_, trace::Fact::samples, count);
 }
@@ -417,7 +454,10 @@ void Timeline::divide(Time time, StretchKind kind, const Functions* exact,
 
 void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
   last_end_ = end;
-  if (!may_be_folded(time)) {
+  const size_t construct = innermost();
+  if (!samples_.empty() && construct != npos && stack_[construct].level == Level::call) {
+    play_called_back(time);
+  } else if (!may_be_folded(time)) {
     const bool sampled = !samples_.empty();
     if (sampled) play_samples(time, exact == nullptr);
     // With a sample the change lies halfway between it and now; without, the certain functions are
@@ -489,7 +529,8 @@ void Timeline::observe_innermost(Time time, std::span<const RegionId> known, uin
 void Timeline::sample(Time time, const UserPath& path, uint64_t weight) {
   const size_t construct = innermost();
   const bool hidden = construct != npos && hides_samples(stack_[construct].level);
-  keeps_sample_ = !hidden && path.says_something() && time >= known_;
+  const bool shows = hidden ? called_back(path).has_value() : path.says_something();
+  keeps_sample_ = shows && time >= known_;
   if (keeps_sample_) samples_.push_back({time, &path, weight});
 }
 

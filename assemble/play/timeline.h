@@ -27,7 +27,7 @@ namespace culprit::assemble {
 enum class Level : uint8_t {
   root,      ///< the program itself
   frame,     ///< a function of the user
-  call,      ///< inside another library: samples say nothing there
+  call,      ///< inside another library: samples show only where it calls the program back
   parallel,  ///< body of a parallel region
   task,      ///< an explicit task
   work,      ///< worksharing and the like, transparent to functions
@@ -174,6 +174,8 @@ class Timeline {
   void settle(Time time, StretchKind end, const Functions* exact);
   void divide(Time time, StretchKind kind, const Functions* exact,
               std::span<const StretchSample> own);
+  std::optional<Functions> called_back(const UserPath& path) const;
+  void play_called_back(Time until);
   void play_samples(Time until, bool to_the_end);
   bool may_be_folded(Time time) const;
   StretchKind kind_until(StretchKind end) const;

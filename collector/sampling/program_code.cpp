@@ -76,6 +76,10 @@ bool says_who_calls(uintptr_t address) {
 
 }  // namespace
 
+void find_object_finder() {
+  object_finder();
+}
+
 const link_map* object_of(uintptr_t address) {
   dl_find_object object = {};
   const FindObject find = object_finder();
@@ -118,6 +122,17 @@ bool is_helpers_code(uintptr_t address) {
     last = uint64_t{address} << 1 | uint64_t{is_helpers_file(file_of(address))};
   }
   return (last & 1) != 0;
+}
+
+bool is_called_back(const Frames& frames) {
+  bool is_program = false;
+  for (unsigned i = 0; i < frames.count; ++i) {
+    const char* const file = file_of(frames.at[i].address - 1);
+    if (is_transparent_file(file)) continue;
+    if (is_helpers_file(file)) return is_program;
+    is_program = true;
+  }
+  return false;
 }
 
 bool is_collectors_file(const char* name) {

@@ -7,9 +7,14 @@
 
 #include <cstdint>
 
+#include "collector/callpath/frames.h"
+
 struct link_map;
 
 namespace culprit::collector::sampling {
+
+/// At load: what follows can be called from signal handlers then.
+void find_object_finder();
 
 /// The loaded object that holds the code; nullptr: none. It may be unloaded at any moment, unless
 /// it is the caller's own, or further out on its stack.
@@ -31,6 +36,10 @@ bool is_helpers_file(const char* name);
 /// Whether this code belongs to a library that makes threads for itself. Much cheaper, but does not
 /// look behind the C++ library.
 bool is_helpers_code(uintptr_t address);
+
+/// Whether a library that makes threads for itself, as MPI's do, called the program back on this
+/// stack: the program's code comes before the library's.
+bool is_called_back(const Frames& frames);
 
 /// Whether a library of this name is the collector's own.
 bool is_collectors_file(const char* name);

@@ -6,7 +6,8 @@
 // be recorded), all others from their first event on. The kernel checks such timers at its own
 // ticks, so at high rates one signal stands for several periods (the record's flags). The handler
 // takes no sample while the thread is inside the collector, waits (the events around the wait
-// describe it better), is in the dynamic loader or the unwinder, or runs on a stack without room.
+// describe it better, unless MPI has called the program back), is in the dynamic loader or the
+// unwinder, or runs on a stack without room.
 #include "collector/sampling/sampler.h"
 #include "collector/sampling/no_cancellation.h"
 
@@ -99,17 +100,21 @@ void unwind(void* argument) {
   if (interruption.python != nullptr) python::read(*interruption.python);
 }
 
-void take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
+/// False if there is none: the thread waits, and is not in a function of the program's that it was
+/// given to call back.
+bool take_sample(ThreadLog& log, uintptr_t pc, uint16_t overrun) {
   const uint64_t time = now();
   auto& impl = Recorder::impl(log);
-  if (!impl.may_append_from_signal()) return;
+  if (!impl.may_append_from_signal()) return true;
   const Busy busy(impl.busy);
   Interruption interruption{pc, impl.frames, impl.python_stack()};
   const bool sound = run_guarded(unwind, &interruption);
   // A path that ends in a fault would hang under the wrong root: no path is better.
   if (!interruption.unwound) interruption.frames.count = 0;
+  if (log.waiting > 0 && !is_called_back(interruption.frames)) return false;
   impl.append_sample(time, overrun, interruption.frames, sound ? interruption.python : nullptr);
   tally(&trace::RawProcess::unwind_ticks, now() - time);
+  return true;
 }
 
 /// Refreshes the clock pair now and then: the record of a killed process then has the frequency of
@@ -159,12 +164,14 @@ void handle(uint64_t missed, const ucontext_t& context) {
   auto& impl = Recorder::impl(*log);
   if (impl.may_append_from_signal()) tell_core_use(*log);
   const uintptr_t pc = interrupted_pc(context);
-  const bool is_sampled = log->waiting == 0 && code_map::is_there() &&
-                          code_map::owner_of(pc) != code_map::Owner::runtime;
-  if (is_sampled) take_sample(*log, pc, static_cast<uint16_t>(std::min(missed, kMaxMissed)));
+  const bool waits = log->waiting > 0;
+  const bool is_sampled =
+      code_map::is_there() && code_map::owner_of(pc) != code_map::Owner::runtime &&
+      !(waits && is_helpers_code(pc)) &&
+      take_sample(*log, pc, static_cast<uint16_t>(std::min(missed, kMaxMissed)));
   if (!impl.may_append_from_signal()) return;
   tell_kernel_use(*log, is_sampled ? pc : 0);
-  if (is_sampled) watch_spinning(*log, now(), context);
+  if (is_sampled && !waits) watch_spinning(*log, now(), context);
 }
 
 void mark_memory() {
@@ -323,6 +330,7 @@ void on_unblocked() {
 void start() {
   python::find();
   if (environment().sampling == 0 || !unwinder_is_signal_safe()) return;
+  find_object_finder();
   registry::add_hook({on_thread_begun, on_thread_ended, true, on_checkpoint, watcher::end});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);
   mark_memory();

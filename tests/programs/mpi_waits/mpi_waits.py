@@ -72,14 +72,14 @@ def judge(case, report):
     check(location == case.guilty, f"blamed is {location} at {callpath}, expected {case.guilty}")
 
 
-def measure(place, name, mpi, ranks):
+def measure(place, name, mpi, ranks, program="waits"):
     launcher = shutil.which(f"mpirun.{mpi}")
     if not launcher:
         raise Skip(f"there is no mpirun of {mpi}")
     binding = ["--bind-to", "none"] if mpi == "openmpi" else []
     experiment = place.experiment()
     done = succeed([place.culprit, "run", "-o", experiment, "--", launcher, "-n", ranks, *binding,
-                    place.program(f"waits.{mpi}"), name], cwd=place.scratch)
+                    place.program(f"{program}.{mpi}"), name], cwd=place.scratch)
     check(f"{name} is over" in done.stdout, f"the program's own output is missing: {done.stdout}")
     return Report(place, experiment)
 
@@ -135,9 +135,30 @@ def empty_message(mpi):
     return test
 
 
+# Which function the program was called back in, and by which rank's call.
+CALLED_BACK = {"operation": ("MPI_Reduce/add_up", "0.0"), "attribute": ("MPI_Comm_free/delete", "1.0"),
+               "request": ("MPI_Wait/query", "1.0"), "handler": ("MPI_Send/on_error", "1.0")}
+
+
+def called_back(case, mpi):
+    """What MPI calls back is the program's own doing, and no other code of it is."""
+    def test(place):
+        report = measure(place, case, mpi, 2, "called_back")
+        report.check_identities()
+        path, location = CALLED_BACK[case]
+        (callpath, guilty), cost_s = report.largest_delay()
+        check(f"/{path}/" in callpath and "late_work" in callpath and guilty == location,
+              f"blamed is {guilty} at {callpath}, expected {location}\n{report.summary()}")
+        all_s = sum(w["time_s"] for w in report.data["waits"] if w["location"] != location)
+        if cost_s < 0.5 * all_s:
+            raise Off(f"it causes only {cost_s} of {all_s} s\n{report.summary()}")
+    return test
+
+
 TESTS = {f"{name}.{mpi}": make_test(name, mpi) for name in CASES for mpi in ("openmpi", "mpich")}
 for special in (polling, sweeps, empty_message):
     TESTS |= {f"{special.__name__}.{mpi}": special(mpi) for mpi in ("openmpi", "mpich")}
+TESTS |= {f"called_back_{case}.{mpi}": called_back(case, mpi) for case in CALLED_BACK for mpi in ("openmpi", "mpich")}
 
 if __name__ == "__main__":
     sys.exit(harness.main(TESTS))

@@ -87,6 +87,23 @@ TEST_F(TimelineTest, SamplesInABarrierSayNothing) {
   EXPECT_EQ(text(), "0 main\n10   barrier\n30   -\n100 -\n");
 }
 
+TEST_F(TimelineTest, SamplesInACallShowWhatItCallsBack) {
+  timeline.set_period(4);
+  timeline.observe(at(10), {{kMain, kA}, false});
+  timeline.enter(at(10), Level::call, kC);
+  const UserPath called_back{{kMain, kA, kC, kB}, false};
+  const UserPath of_the_call{{kMain, kA, kC}, false}, elsewhere{{kMain, kA, kB}, false};
+  timeline.sample(at(15), of_the_call);
+  timeline.sample(at(16), elsewhere);
+  timeline.sample(at(20), called_back);
+  timeline.sample(at(25), called_back);
+  timeline.sample(at(39), called_back);
+  timeline.leave(at(40), 2);
+  EXPECT_EQ(text(),
+            "0 main\n10   A\n10     C\n18       B\n27       -\n37       B\n40       -\n40     -\n"
+            "40   -\n100 -\n");
+}
+
 // Whatever is nested between: a task that is not there is found missing without a look at all.
 TEST_F(TimelineTest, KnowsWhichTasksTheThreadIsIn) {
   constexpr uint64_t kTasks = 300;
