@@ -92,6 +92,7 @@ void add_looks(RecordedRun& run, const look::Look& newest) {
       run.looks[i] = look::read_note(run.folders[i].folder);
     }
     if (!run.looks[i]) continue;
+    run.accounts[i].sleepers.add(*run.looks[i], run.folders[i].process);
     for (const look::ThreadLook& thread : run.looks[i]->threads) {
       run.accounts[i].survey.addresses.insert(thread.stack.begin(), thread.stack.end());
     }

@@ -39,7 +39,7 @@ class Stream {
     for (RawRecord record; cursor.next(record);) {
       for (const PartAsleep& part : sleeps_.before(record)) thread_.see_asleep(part, off_);
       pass_switches(record.ticks);
-      if (record.kind == RawKind::sample) thread_.note_sample(record);
+      thread_.note(record);
       if (record.kind == RawKind::thread_awaits) {
         end_in_wait(state_.time(record));
       } else if (off_) {
@@ -196,6 +196,7 @@ class Stream {
       state_.fact(end, trace::Fact::unanswered, *state_.thread.awaited);
       mpi_.could_not_return();
     }
+    if (!state_.process.has_end() && state_.process.run_end) thread_.be_killed(end);
     openmp_.finish(end);
     timeline.observe_bare(end);
     if (!timeline.stack().empty()) timeline.leave(end, 0);

@@ -11,6 +11,7 @@
 
 #include "assemble/records/call_names.h"
 #include "trace/objects.h"
+#include "trace/thread_calls.h"
 
 namespace culprit::assemble {
 
@@ -143,6 +144,9 @@ void ThreadRecords::see_measurement(const RawRecord& record) {
                                    state_.process.regions.measuring());
     case RawKind::tool_end:
       return end_tool(state_.time(record));
+    case RawKind::thread_id:
+      handle_ = record.as<raw::thread_id>().handle;
+      return;
     case RawKind::counter_def:
       return counters_.define(record);
     case RawKind::counter_refused:
@@ -167,6 +171,7 @@ void ThreadRecords::see_thread(const RawRecord& record) {
     case RawKind::thread_begun:
       return begin_thread(record);
     case RawKind::thread_ended:
+      handle_ = 0;
       return end_thread(record);
     default:
       return;
@@ -240,6 +245,10 @@ std::string ThreadRecords::call_of(const SeenAsleep& sleep) const {
   std::string_view found;
   for (size_t i = sleep.path->size(); i-- > 0;) {
     const Code& code = state_.process.code.before((*sleep.path)[i]);
+    // What stands in front of a call has its name.
+    const bool is_stand_in = !code.frames.empty() && code.symbol->named &&
+                             code.frames.back().kind == CodeKind::collector;
+    if (is_stand_in && !found.empty()) found = code.symbol->frames.front().function;
     if (code.frames.empty() || code.frames.back().kind != CodeKind::system) break;
     if (code.symbol->named && code.symbol->module.starts_with("libc.")) {
       found = code.symbol->frames.front().function;
@@ -252,7 +261,11 @@ void ThreadRecords::see_asleep(const PartAsleep& part, bool while_off) {
   Timeline& timeline = state_.timeline;
   if (while_off || !timeline.may_sleep()) return;
   const SeenAsleep& sleep = part.sleep;
-  const Time begin = state_.process.time(part.begin), end = state_.process.time(part.end);
+  const Time begin = state_.process.time(part.begin);
+  Time end = state_.process.time(part.end);
+  const Duration kShortly = Duration::from_nanos(2'000'000'000);
+  if (sleep.open && state_.process.end() - end < kShortly)
+    end = std::max(end, state_.process.end());
   timeline.drop_samples(begin);
   UserPath path = state_.paths.path_of(*sleep.path, state_.is_before_devices(begin));
   if (!sleep.call.empty()) path.leave_library();  // the file it slept on says more
@@ -260,11 +273,35 @@ void ThreadRecords::see_asleep(const PartAsleep& part, bool while_off) {
   if (sleep.call.empty()) return timeline.stay(end);
   const size_t depth = timeline.stack().size();
   Regions& regions = state_.process.regions;
+  if (sleep.open && awaits_end_of_ != 0) {
+    timeline.enter(begin, Level::call, awaiting(awaits_end_of_, join_));
+    tell(end, trace::Fact::awaited, awaits_end_of_);
+    return timeline.leave(end, depth);
+  }
   const std::string call = call_of(sleep);
   timeline.enter(begin, Level::call,
                  sleep.in_file ? regions.io_in(call, sleep.file) : regions.blocked_in(call));
   tell(end, trace::Fact::observed, static_cast<uint64_t>((end - begin).nanos()));
   timeline.leave(end, depth);
+}
+
+void ThreadRecords::note(const RawRecord& record) {
+  if (record.kind == RawKind::sample) last_seen_ = state_.time(record);
+  if (record.kind == RawKind::thread_awaits && !state_.process.has_end()) note_awaits(record);
+}
+
+void ThreadRecords::note_awaits(const RawRecord& record) {
+  const auto awaits = record.as<raw::thread_awaits>();
+  const auto name = state_.names.find(awaits.name);
+  const trace::ThreadCall* const call =
+      name != state_.names.end() ? trace::thread_call(name->second) : nullptr;
+  if (call == nullptr || call->kind != trace::ThreadCallKind::join) return;
+  awaits_end_of_ = awaits.object;
+  join_ = name->second;
+}
+
+void ThreadRecords::be_killed(Time time) {
+  if (handle_ != 0) tell(time, trace::Fact::woke, handle_);
 }
 
 void ThreadRecords::tell_woke(const RawRecord& record, uint64_t object) {

@@ -42,14 +42,21 @@ class ThreadRecords {
   /// sleep is already known.
   void see_asleep(const PartAsleep& part, bool while_off);
 
+  /// Whatever the record is: before it is seen, and also while recording is off.
+  void note(const RawRecord& record);
+  /// The process was killed at `time`, which ended all its threads: others may have waited for this
+  /// one to end.
+  void be_killed(Time time);
+
   /// Of a sample; the earliest time if there was none.
   Time last_seen() const { return last_seen_; }
-  void note_sample(const RawRecord& record) { last_seen_ = state_.time(record); }
 
  private:
   RegionId program_region();
   RegionId outermost_function();
   RegionId thread_region(uint64_t function);
+  /// The thread still waited when its log ended: its log's last record says for what.
+  void note_awaits(const RawRecord& record);
   void define(const RawRecord& record);
   void see_sample(const RawRecord& record);
   void see_measurement(const RawRecord& record);
@@ -71,6 +78,9 @@ class ThreadRecords {
   CounterRecords counters_{state_.process.metrics, state_.timeline};
   NamedFiles files_;
   Time last_seen_;
+  uint64_t handle_ = 0;         ///< by which others wait for the thread's end; 0: it is unknown
+  uint64_t awaits_end_of_ = 0;  ///< likewise, of the thread for which this one still waits
+  std::string join_;            ///< the name of that call
 };
 
 }  // namespace culprit::assemble

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "assemble/look/system_calls.h"
+
 namespace culprit::assemble {
 
 using trace::RawKind;
@@ -48,6 +50,15 @@ class Numbers {
   std::unordered_map<uint64_t, std::string> names_;
 };
 
+uint64_t ticks_at(const trace::RawProcess& process, uint64_t monotonic_ns) {
+  const trace::RawClockPair& first = process.first;
+  const uint64_t ns = process.last.monotonic_ns - first.monotonic_ns;
+  const uint64_t ticks = process.last.ticks - first.ticks;
+  const double rate = ns > 0 ? static_cast<double>(ticks) / static_cast<double>(ns) : 1;
+  const auto since = static_cast<double>(static_cast<int64_t>(monotonic_ns - first.monotonic_ns));
+  return first.ticks + static_cast<uint64_t>(static_cast<int64_t>(since * rate));
+}
+
 /// Until when the thread was busy with the activity of this record.
 uint64_t end_of(const RawRecord& record) {
   if (record.kind == RawKind::blocked) return record.as<raw::blocked>().until;
@@ -80,6 +91,27 @@ void Sleepers::read(const RawLog& log) {
     if (sleep.path == nullptr || sleep.until <= sleep.from) continue;
     by_thread_[static_cast<uint32_t>(seen.tid)].push_back(std::move(sleep));
   }
+  sort();
+}
+
+/// Whatever a thread did between its last record and the look, it did for less than a sample.
+void Sleepers::add(const look::ProcessLook& look, const trace::RawProcess& process) {
+  const uint64_t seen = ticks_at(process, look.at_ns);
+  for (const look::ThreadLook& thread : look.threads) {
+    const bool sleeps = thread.state == 'S' || thread.state == 'D';
+    if (!sleeps || thread.call == look::kNotInACall || thread.stack.empty()) continue;
+    const look::SystemCall call = look::system_call(thread.call);
+    SeenAsleep sleep;
+    sleep.seen = sleep.until = seen;
+    sleep.path = &paths_.emplace_back(thread.stack.rbegin(), thread.stack.rend());
+    if (call.sort != look::CallSort::sleeps) sleep.call = call.name;
+    sleep.open = true;
+    by_thread_[thread.tid].push_back(std::move(sleep));
+  }
+  sort();
+}
+
+void Sleepers::sort() {
   for (auto& [tid, sleeps] : by_thread_) {
     std::stable_sort(sleeps.begin(), sleeps.end(),
                      [](const SeenAsleep& a, const SeenAsleep& b) { return a.seen < b.seen; });
@@ -142,7 +174,8 @@ std::vector<PartAsleep> SleepsBetween::before(const RawRecord& record) {
 }
 
 std::vector<PartAsleep> SleepsBetween::rest(uint64_t ticks) {
-  return take(ticks);
+  const bool is_open = !sleeps_.empty() && sleeps_.back().open;
+  return take(is_open ? std::max(ticks, sleeps_.back().until + 1) : ticks);
 }
 
 }  // namespace culprit::assemble

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Where threads slept, as the watcher thread saw it (RawKind::seen_asleep). It looked now and then,
-// so both ends are as far apart as they may be; the thread's own records are more precise.
+// so both ends are as far apart as they may be; the thread's own records are more precise. Of a
+// process that was killed, the last look from outside shows where its threads slept then.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "assemble/look/thread_look.h"
 #include "assemble/raw/reader.h"
 
 namespace culprit::assemble {
@@ -24,7 +26,8 @@ struct SeenAsleep {
   const std::vector<uint64_t>* path = nullptr;  ///< return addresses, outermost first
   std::string call;                             ///< the system's; empty: its own wish to sleep
   bool in_file = false;
-  std::string file;  ///< its name, if it is known
+  std::string file;   ///< its name, if it is known
+  bool open = false;  ///< nobody saw it end: it may have lasted until the process's end
 };
 
 /// Those of a process. MT: read only once read.
@@ -32,6 +35,8 @@ class Sleepers {
  public:
   /// Adds the sleeps in a log of no thread.
   void read(const RawLog& log);
+  /// Adds the sleeps of the last look at the process.
+  void add(const look::ProcessLook& look, const trace::RawProcess& process);
   /// Of the thread with this number of the system's, in order of time.
   std::span<const SeenAsleep> of(uint32_t tid) const;
   /// Total length in ticks; a sleep that is recorded twice counts once.
@@ -40,6 +45,8 @@ class Sleepers {
   void add_addresses(std::unordered_set<uint64_t>& to) const;
 
  private:
+  void sort();
+
   std::unordered_map<uint32_t, std::vector<SeenAsleep>> by_thread_;
   std::deque<std::vector<uint64_t>> paths_;
 };

@@ -190,6 +190,19 @@ def unseen_sleeps(place):
         shutil.rmtree(place.experiment())
 
 
+def unseen_killed(place):
+    """Where threads slept when the program was killed, they slept to the end."""
+    run(place, "timeout", "-s", "KILL", "4", place.program("alone/unseen"), "forever", status=137)
+    database = sqlite3.connect(pathlib.Path(place.experiment()) / "findings.db")
+    times = dict(database.execute(
+        "SELECT c.name, sum(t.time_s) FROM callpaths c JOIN (SELECT callpath, time_s FROM profile UNION ALL "
+        "SELECT callpath, time_s FROM spare_threads) t ON t.callpath = c.id GROUP BY 1"))
+    for function in ("await_forever", "rest_forever"):
+        there_s = sum(time_s for name, time_s in times.items() if function in name)
+        check(there_s > 1, f"{function} has {there_s} s of {times}")
+    check(any(name.endswith("await_forever/(blocked in read)") for name in times), f"{times}")
+
+
 def unseen_watcher(place):
     """Whoever watches is not noticed: neither by its descriptors, nor by signals, nor where threads are counted."""
     alone = execute([place.program("alone/unseen"), "watched"])
@@ -311,7 +324,7 @@ SYSTEM = {
 
 TESTS = {test.__name__: test for test in
          (produced, becomes_another, children, beside_openmp, launcher, pool, executes, status, calls_that_sleep,
-          meets, slices, futures, locks, unseen_sleeps, unseen_watcher, unseen_ends, spins, waits_outside, pools_asleep, pools_rare, pools_needed,
+          meets, slices, futures, locks, unseen_sleeps, unseen_killed, unseen_watcher, unseen_ends, spins, waits_outside, pools_asleep, pools_rare, pools_needed,
           commands)}
 TESTS.update({f"waits_{how}": waits_with(how, *what) for how, what in WAITS.items()})
 TESTS.update({f"shared_{how}": waits_with(how, *what, program="shared") for how, what in SHARED.items()})

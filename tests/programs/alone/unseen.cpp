@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace {
@@ -131,6 +132,33 @@ void stream_lock() {
   while_held([] { flockfile(stream); }, [] { funlockfile(stream); }, log_line);
 }
 
+// --- until somebody kills the program ---
+
+/// A thread that was never seen is not known when it is killed.
+void be_seen() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  while (std::chrono::steady_clock::now() < end) asm volatile("" ::: "memory");
+}
+
+[[gnu::noinline]] void await_forever() {
+  be_seen();
+  char one;
+  if (read(ends[0], &one, 1) != 1) abort();
+  asm volatile("" ::: "memory");
+}
+
+[[gnu::noinline]] void rest_forever() {
+  be_seen();
+  doze(1'000'000'000);
+  asm volatile("" ::: "memory");
+}
+
+void forever() {
+  std::thread reader(await_forever);
+  std::thread(rest_forever).join();
+  reader.join();
+}
+
 int entries(const char* path) {
   int count = 0;
   DIR* const folder = opendir(path);
@@ -224,6 +252,7 @@ constexpr Case kCases[] = {{"bare", bare},
                            {"deep", deep},
                            {"scan", scan},
                            {"stream", stream_lock},
+                           {"forever", forever},
                            {"watched", watched},
                            {"pthread_exit", left_by_pthread_exit},
                            {"thrd_exit", left_by_thrd_exit},
