@@ -190,7 +190,7 @@ void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) {
   }
 }
 
-bool ObjectFile::spins_at(uint64_t offset, uint64_t into_function) const {
+bool ObjectFile::spins_at(uint64_t offset, uint64_t address, uint64_t into_function) {
   constexpr uint64_t kBefore = 4096, kBehind = 2048;  // more than is looked at
   GElf_Ehdr file;
   if (gelf_getehdr(elf_, &file) == nullptr || file.e_machine != EM_X86_64) return false;
@@ -203,7 +203,8 @@ bool ObjectFile::spins_at(uint64_t offset, uint64_t into_function) const {
   const Elf_Data* const data = elf_getdata_rawchunk(elf_, static_cast<int64_t>(offset - before),
                                                     before + behind, ELF_T_BYTE);
   if (data == nullptr || data->d_buf == nullptr) return false;
-  return is_spin_loop({static_cast<const unsigned char*>(data->d_buf), data->d_size}, before);
+  return is_spin_loop({static_cast<const unsigned char*>(data->d_buf), data->d_size}, before,
+                      [&](size_t place) { return stubs_.called_before(address - before + place); });
 }
 
 Symbol ObjectFile::symbol(uint64_t offset) {
@@ -222,7 +223,7 @@ Symbol ObjectFile::symbol(uint64_t offset) {
   symbol.calls = stubs_.called_before(*address + 1).value_or("");
   symbol.from_debug_info = from_dwarf;
   symbol.named = symbol.named || from_dwarf;
-  symbol.spins = spins_at(offset, symbol.into_function);
+  symbol.spins = spins_at(offset, *address, symbol.into_function);
   symbol.program = symbol.program || symbol.frames.front().function == "MAIN__";
   return symbol;
 }

@@ -42,9 +42,9 @@ class ObjectFile {
   };
   std::optional<uint64_t> address_of(uint64_t offset) const;
   std::optional<uint64_t> function_begin(uint64_t address) const;
-  /// Whether the code there, `into_function` bytes into a function, is a loop that waits for
-  /// memory.
-  bool spins_at(uint64_t offset, uint64_t into_function) const;
+  /// Whether the code there, at this address and `into_function` bytes into a function, is a loop
+  /// that waits for memory.
+  bool spins_at(uint64_t offset, uint64_t address, uint64_t into_function);
   void name_from_symbol_table(uint64_t address, Symbol& symbol);
 
   std::string name_;  ///< base name

@@ -4,7 +4,7 @@
 // A loop consists of all instructions that lead to a jump back without passing its target. A
 // register that is read before it is written in a round, and written in it, carries a value from
 // one round to the next: a counter, a pointer, a sum. Places on the stack are treated as registers,
-// since code that is not optimized uses them so.
+// since code that is not optimized uses them so. Calls change some registers.
 #include "assemble/names/spin_loop.h"
 
 #include <capstone/capstone.h>
@@ -13,14 +13,17 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "trace/mpi_calls.h"
 
 namespace culprit::assemble {
 namespace {
 
 /// Loops that wait are short; so are jumps back in them.
 constexpr size_t kLongestLoop = 96;
-constexpr size_t kMostInstructions = 24;
+constexpr size_t kMostInstructions = 36;
 /// Of a function, on either side of the place: to read all of large ones takes too long. Whatever
 /// byte one begins with, soon the instructions are the right ones.
 constexpr size_t kAround = 1024;
@@ -130,16 +133,18 @@ class ControlFlow {
     }
   }
 
-  /// The smallest loop with this instruction, from where it begins; empty if there is none that is
-  /// short.
-  std::vector<size_t> innermost_loop(size_t instruction) const {
-    std::vector<size_t> smallest;
+  /// The short loops with this instruction, the smallest first, each from where it begins.
+  std::vector<std::vector<size_t>> loops_around(size_t instruction) const {
+    std::vector<std::vector<size_t>> found;
     for (const JumpBack& jump : jumps_back_) {
       std::vector<size_t> loop = loop_of(jump);
-      if (std::find(loop.begin(), loop.end(), instruction) == loop.end()) continue;
-      if (smallest.empty() || loop.size() < smallest.size()) smallest = std::move(loop);
+      if (std::find(loop.begin(), loop.end(), instruction) != loop.end()) {
+        found.push_back(std::move(loop));
+      }
     }
-    return smallest;
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    return found;
   }
 
   /// The instruction around an address.
@@ -199,16 +204,39 @@ bool sets_to_zero(const cs_insn& instruction) {
          x86.operands[0].reg == x86.operands[1].reg;
 }
 
+/// What it returns is no memory that another thread changes.
+constexpr std::string_view kErrno = "__errno_location";
+
+/// Functions of the system that only let time pass.
+constexpr std::string_view kPassTime[] = {"usleep",     "nanosleep",     "clock_nanosleep",
+                                          "sleep",      "thrd_sleep",    "sched_yield",
+                                          "thrd_yield", "pthread_yield", kErrno};
+
+/// Whether the function only lets time pass, or makes visible what others wrote to memory.
+bool lets_time_pass(std::string_view function) {
+  using trace::MpiTrait;
+  if (std::find(std::begin(kPassTime), std::end(kPassTime), function) != std::end(kPassTime)) {
+    return true;
+  }
+  const trace::MpiCall* const call = trace::mpi_call(function);
+  return call != nullptr && call->is(MpiTrait::spins) && !call->is(MpiTrait::tries_lock);
+}
+
+/// Registers that a call may change.
+constexpr std::string_view kOfCalls[] = {"ax", "cx", "dx", "si", "di", "r8", "r9", "r10", "r11"};
+
 /// One round of a loop, instruction by instruction.
 class Round {
  public:
-  explicit Round(const Disassembler& disassembler) : disassembler_(disassembler) {}
+  Round(const Disassembler& disassembler, const CalledBefore& called)
+      : disassembler_(disassembler), called_(called) {}
 
   void see(const cs_insn& instruction) {
     if (instruction.id == 0) leaves_ = true;
-    if (leaves_) return;
+    if (leaves_ || instruction.id == X86_INS_NOP) return;
     if (instruction.id == X86_INS_PAUSE) pauses_ = true;
-    for (const uint8_t group : {CS_GRP_CALL, CS_GRP_RET, CS_GRP_INT, CS_GRP_IRET}) {
+    if (is_group(instruction, CS_GRP_CALL)) return see_call(instruction);
+    for (const uint8_t group : {CS_GRP_RET, CS_GRP_INT, CS_GRP_IRET}) {
       leaves_ = leaves_ || is_group(instruction, group);
     }
     see_memory(instruction);
@@ -224,6 +252,7 @@ class Round {
     for (const unsigned one : access.written) write(disassembler_.family(one));
   }
 
+  bool passes_time() const { return !leaves_ && passes_time_; }
   bool waits() const {
     if (leaves_) return false;
     if (pauses_) return true;
@@ -239,6 +268,18 @@ class Round {
   }
   void write(const std::string& place) {
     if (!place.empty()) written_.insert(place);
+    if (place == "ax") errno_at_ax_ = false;
+  }
+
+  void see_call(const cs_insn& instruction) {
+    const std::optional<std::string> name = called_(instruction.address + instruction.size);
+    if (!name || !lets_time_pass(*name)) {
+      leaves_ = true;
+      return;
+    }
+    passes_time_ = true;
+    for (const std::string_view one : kOfCalls) write(std::string(one));
+    errno_at_ax_ = *name == kErrno;
   }
 
   void see_memory(const cs_insn& instruction) {
@@ -246,10 +287,7 @@ class Round {
     const bool is_atomic = x86.prefix[0] == kLock || instruction.id == X86_INS_XCHG;
     for (uint8_t i = 0; i < x86.op_count; ++i) {
       const cs_x86_op& operand = x86.operands[i];
-      if (operand.type != X86_OP_MEM || instruction.id == X86_INS_LEA ||
-          instruction.id == X86_INS_NOP) {
-        continue;
-      }
+      if (operand.type != X86_OP_MEM || instruction.id == X86_INS_LEA) continue;
       const std::string place = stack_place(operand.mem);
       const bool reads = (operand.access & CS_AC_READ) != 0;
       const bool writes = (operand.access & CS_AC_WRITE) != 0;
@@ -258,7 +296,8 @@ class Round {
         if (writes) write(place);
         continue;
       }
-      looks_ = looks_ || reads || is_atomic;
+      const bool is_errno = errno_at_ax_ && disassembler_.family(operand.mem.base) == "ax";
+      looks_ = looks_ || (reads && !is_errno) || is_atomic;
       changes_ = changes_ || (writes && !is_atomic);
     }
   }
@@ -266,20 +305,24 @@ class Round {
   /// "-8(bp)"; empty if it is elsewhere.
   std::string stack_place(const x86_op_mem& memory) const {
     if (memory.index != X86_REG_INVALID || memory.segment != X86_REG_INVALID) return "";
-    const bool on_stack = memory.base == X86_REG_RBP || memory.base == X86_REG_RSP;
+    // Optimized code uses rbp for other pointers.
+    const bool on_stack =
+        (memory.base == X86_REG_RBP && memory.disp < 0) || memory.base == X86_REG_RSP;
     return on_stack ? std::to_string(memory.disp) + '(' + disassembler_.family(memory.base) + ')'
                     : "";
   }
 
   const Disassembler& disassembler_;
+  const CalledBefore& called_;
   std::set<std::string> early_;  ///< read before they were written
   std::set<std::string> written_;
   bool pauses_ = false, leaves_ = false, looks_ = false, changes_ = false;
+  bool passes_time_ = false, errno_at_ax_ = false;
 };
 
 }  // namespace
 
-bool is_spin_loop(std::span<const unsigned char> code, size_t at) {
+bool is_spin_loop(std::span<const unsigned char> code, size_t at, const CalledBefore& called) {
   if (at >= code.size() || !may_jump_back(code, at)) return false;
   const size_t begin = at > kAround ? at - kAround : 0;
   code = code.subspan(begin, std::min(code.size() - begin, 2 * kAround));
@@ -289,10 +332,15 @@ bool is_spin_loop(std::span<const unsigned char> code, size_t at) {
   const ControlFlow flow(all);
   const std::optional<size_t> here = flow.index_around(at);
   if (!here) return false;
-  const std::vector<size_t> loop = flow.innermost_loop(*here);
-  Round round(disassembler);
-  for (const size_t place : loop) round.see(all[place]);
-  return round.waits();
+  const CalledBefore called_here = [&](size_t place) { return called(begin + place); };
+  // A sleep that a signal ended early is repeated in a loop of its own, within the one that waits.
+  for (const std::vector<size_t>& loop : flow.loops_around(*here)) {
+    Round round(disassembler, called_here);
+    for (const size_t place : loop) round.see(all[place]);
+    if (round.waits()) return true;
+    if (!round.passes_time()) return false;
+  }
+  return false;
 }
 
 }  // namespace culprit::assemble

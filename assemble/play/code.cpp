@@ -262,6 +262,7 @@ std::vector<uint64_t> Paths::addresses_of(uint32_t id) const {
 }
 
 std::vector<CodeFrame> Paths::frames_of(std::span<const uint64_t> addresses) const {
+  addresses = without_what_spins(addresses);
   std::vector<CodeFrame> frames;
   const Code* last = nullptr;
   for (const uint64_t address : addresses) {
@@ -279,6 +280,16 @@ std::vector<CodeFrame> Paths::frames_of(std::span<const uint64_t> addresses) con
   spins.region = last->spins;
   spins.site = code_.site(addresses.back());
   return frames;
+}
+
+/// Without what a loop that looks at memory has called, if the program's last function is in one:
+/// such a loop calls only what lets time pass.
+std::span<const uint64_t> Paths::without_what_spins(std::span<const uint64_t> addresses) const {
+  for (size_t i = addresses.size(); i-- > 0;) {
+    const Code& code = code_.before(addresses[i]);
+    if (code.own) return code.spins.valid() ? addresses.first(i + 1) : addresses;
+  }
+  return addresses;
 }
 
 /// Whether the last is in a loop of the program's that looks at memory, or gives its core away for

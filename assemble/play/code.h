@@ -106,6 +106,7 @@ class Paths {
   };
   std::vector<uint64_t> addresses_of(uint32_t id) const;
   std::vector<CodeFrame> frames_of(std::span<const uint64_t> addresses) const;
+  std::span<const uint64_t> without_what_spins(std::span<const uint64_t> addresses) const;
   bool in_spinning(std::span<const uint64_t> addresses) const;
   UserPath cut(std::vector<CodeFrame> frames, bool starting);
   void drop_entry(std::vector<CodeFrame>& frames);

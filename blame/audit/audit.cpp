@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <span>
 
 #include "base/parallel.h"
@@ -48,11 +47,36 @@ class TileSums {
   std::array<std::map<CallPathId, double>, kTiles> sums_;
 };
 
+trace::Pseudo pseudo_at(const replay::Run& run, CallPathId path) {
+  const RegionId region = run.callpaths[path].region;
+  return region.valid() ? trace::pseudo_of(run.regions[region.index()].name) : trace::Pseudo::none;
+}
+
+/// By CallPathId: the loop that waits for memory to change in which the path is, also if the loop
+/// has called something; none if there is no such loop. Empty if there is none at all.
+std::vector<CallPathId> spinning_paths(const replay::Run& run) {
+  std::vector<CallPathId> found(run.callpaths.size(), CallPathId::none());
+  bool any = false;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const CallPathId parent = run.callpaths[CallPathId(i)].parent;
+    if (pseudo_at(run, CallPathId(i)) == trace::Pseudo::spinning) {
+      found[i] = CallPathId(i);
+    } else if (parent.valid()) {
+      found[i] = found[parent.index()];
+    }
+    any = any || found[i].valid();
+  }
+  if (!any) found.clear();
+  return found;
+}
+
 /// By CallPathId: the class of time without waiting.
 std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& kinds) {
+  const std::vector<CallPathId> spinning = spinning_paths(run);
   std::vector<Tile> tiles(kinds.size());
   for (size_t i = 0; i < tiles.size(); ++i) {
-    tiles[i] = tile_of(kinds[i]);
+    const bool spins = !spinning.empty() && spinning[i].valid();
+    tiles[i] = spins ? Tile::spinning : tile_of(kinds[i]);
     const RegionId region = run.callpaths[CallPathId(i)].region;
     if (kinds[i] != PathKind::work || !region.valid()) continue;
     tiles[i] = tile_of_own_code(trace::pseudo_of(run.regions[region.index()].name));
@@ -60,33 +84,31 @@ std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& 
   return tiles;
 }
 
-/// By CallPathId: whether time there is unexplained, because the thread slept in an unknown call,
-/// or spun. Empty if there is no such path.
-std::vector<std::optional<Unexplained>> mysterious_paths(const replay::Run& run) {
-  std::vector<std::optional<Unexplained>> found(run.callpaths.size());
+/// By CallPathId: the path itself where the thread slept in an unknown call. Empty if there is no
+/// such path.
+std::vector<CallPathId> blocked_paths(const replay::Run& run) {
+  std::vector<CallPathId> found(run.callpaths.size(), CallPathId::none());
   bool any = false;
   for (size_t i = 0; i < found.size(); ++i) {
-    const RegionId region = run.callpaths[CallPathId(i)].region;
-    if (!region.valid()) continue;
-    const trace::Pseudo kind = trace::pseudo_of(run.regions[region.index()].name);
-    if (kind == trace::Pseudo::blocked_unknown) found[i] = Unexplained::blocked;
-    if (kind == trace::Pseudo::spinning) found[i] = Unexplained::spinning;
-    any |= found[i].has_value();
+    if (pseudo_at(run, CallPathId(i)) != trace::Pseudo::blocked_unknown) continue;
+    found[i] = CallPathId(i);
+    any = true;
   }
   if (!any) found.clear();
   return found;
 }
 
+/// `places`: by CallPathId: the place that time there belongs to; none if it is explained.
 std::vector<Mystery> time_at(const replay::Run& run, LocationId id,
                              const Column<replay::Wait>& waits,
-                             const std::vector<std::optional<Unexplained>>& paths,
-                             Unexplained kind) {
+                             const std::vector<CallPathId>& places) {
   std::vector<Mystery> found;
-  if (paths.empty()) return found;
+  if (places.empty()) return found;
   for_each_stretch(run, id, waits, run.begin, run.end,
                    [&](Time begin, Time end, CallPathId path, const replay::Wait* wait) {
-                     if (wait != nullptr || paths[path.index()] != kind) return;
-                     found.push_back({path, begin, end, (end - begin).seconds()});
+                     const CallPathId place = places[path.index()];
+                     if (wait != nullptr || !place.valid()) return;
+                     found.push_back({place, begin, end, (end - begin).seconds()});
                    });
   return found;
 }
@@ -242,7 +264,7 @@ void explain_audit(const Explained& given, Findings& found) {
   const replay::Run& run = given.run;
   const std::vector<PathKind> kinds = path_kinds(run);
   const std::vector<Tile> tiles = tiles_of(run, kinds);
-  const std::vector<std::optional<Unexplained>> mysterious = mysterious_paths(run);
+  const std::vector<CallPathId> blocked = blocked_paths(run), spinning = spinning_paths(run);
   std::vector<std::vector<FoundUnexplained>> by_location(run.locations.size());
   parallel_for(by_location.size(), given.threads, [&](size_t i) {
     const LocationId id = run.locations[i];
@@ -252,10 +274,9 @@ void explain_audit(const Explained& given, Findings& found) {
                     too_long_calls(run, id, waits, given.graph.long_calls[id.index()], kinds),
                     by_location[i]);
     add_unexplained(run, Unexplained::no_cause, id, without_cause(given, id), by_location[i]);
-    add_unexplained(run, Unexplained::blocked, id,
-                    time_at(run, id, waits, mysterious, Unexplained::blocked), by_location[i]);
-    add_spinning(given, tiles, id, time_at(run, id, waits, mysterious, Unexplained::spinning),
-                 by_location[i]);
+    add_unexplained(run, Unexplained::blocked, id, time_at(run, id, waits, blocked),
+                    by_location[i]);
+    add_spinning(given, tiles, id, time_at(run, id, waits, spinning), by_location[i]);
   });
   for (const auto& rows : by_location) {
     found.unexplained.insert(found.unexplained.end(), rows.begin(), rows.end());

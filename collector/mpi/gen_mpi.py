@@ -274,6 +274,7 @@ KINDS = {
     "win_unlock_all": ("on_win_unlock_all", [WIN]),
     "win_flush": ("on_win_flush", [word_of("RmaSyncKind"), TARGET, WIN]),
     "win_flush_all": ("on_win_flush_all", [word_of("RmaSyncKind"), WIN]),
+    "win_sync": ("on_win_sync", [WIN]),
     "file_open": ("on_file_open", [COMM, lambda call: call.read_text("name", "later_text"),
                                    role("mode", "integer"), role("file_place", "file_place")]),
     "file_close": ("on_file_close", [role("file_place", "file_place")]),

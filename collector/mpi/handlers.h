@@ -177,6 +177,7 @@ int on_win_unlock_all(const Function& function, MPI_Win win, RealCall call);
 int on_win_flush(const Function& function, trace::RmaSyncKind kind, int target, MPI_Win win,
                  RealCall call);
 int on_win_flush_all(const Function& function, trace::RmaSyncKind kind, MPI_Win win, RealCall call);
+int on_win_sync(const Function& function, MPI_Win win, RealCall call);
 
 // Files (files.cpp).
 

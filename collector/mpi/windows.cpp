@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <optional>
+#include <utility>
 
 #include "collector/mpi/facts.h"
 #include "collector/mpi/handlers.h"
@@ -319,6 +320,20 @@ int on_win_flush(const Function& function, trace::RmaSyncKind kind, int target, 
 int on_win_flush_all(const Function& function, trace::RmaSyncKind kind, MPI_Win win,
                      RealCall call) {
   return flush(function, kind, trace::kRawAllTargets, win, call);
+}
+
+/// A loop that waits for shared memory to change may call it millions of times a second, and all
+/// but the first count as fruitless tests.
+int on_win_sync(const Function& function, MPI_Win win, RealCall call) {
+  constexpr uint64_t kSoonTicks = 50'000;  // between 15 and 50 us
+  static constinit thread_local uint64_t last_end __attribute__((tls_model("initial-exec"))) = 0;
+  const uint64_t begin = now();
+  const bool again = begin - std::exchange(last_end, begin) <= kSoonTicks;
+  if (!again) return flush(function, trace::RmaSyncKind::memory, trace::kRawAllTargets, win, call);
+  Poll poll(function);
+  const int rc = poll.run(call);
+  poll.fruitless();
+  return rc;
 }
 
 }  // namespace culprit::collector::mpi

@@ -158,10 +158,10 @@ std::string unexplained_sentence(const Audit& audit, const Findings& findings,
                   on_places(audit.shares, findings, names),
                   stretch_words(audit.begin_s, audit.end_s, findings, time));
   if (!audit.spins) return lost + ", unexplained.";
-  if (!audit.meanwhile.valid()) return lost + ", spinning until memory changes.";
-  return fmt::format("{}, spinning until memory changes; meanwhile, {} was executed {}.", lost,
-                     names.region(audit.meanwhile),
-                     on_places({{audit.meanwhile_at, 1}}, findings, names));
+  if (!audit.meanwhile.valid()) return lost + ", looking again and again until memory changes.";
+  return fmt::format(
+      "{}, looking again and again until memory changes; meanwhile, {} was executed {}.", lost,
+      names.region(audit.meanwhile), on_places({{audit.meanwhile_at, 1}}, findings, names));
 }
 
 std::string unexplained_warning(const Audit& audit, const Findings& findings,

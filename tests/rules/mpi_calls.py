@@ -17,7 +17,7 @@ KINDS = {kind: row for row, kinds in {
     "collective": "collective icollective collective_init",
     "communicator": "comm_create comm_join comm_idup comm_free",
     "one_sided": "win_create win_free win_fence rma rma_request win_epoch win_epoch_end win_test win_lock win_lock_all "
-                 "win_unlock win_unlock_all win_flush win_flush_all",
+                 "win_unlock win_unlock_all win_flush win_flush_all win_sync",
     "file": "file_open file_close file_collective file_transfer file_itransfer file_begin file_end file_sync",
 }.items() for kind in kinds.split()}
 # What a call of such a kind asks, and no other does.

@@ -213,7 +213,7 @@ def unseen_watcher(place):
 
 def spins(place):
     """Who looks at memory, or gives its core away, until another thread has worked is no worker."""
-    for how, function in ("flag", "look_until"), ("yield", "yield_until"), ("event", "tMPI_Event_wait"):
+    for how, function in ("flag", "look_until"), ("nap", "nap_until"), ("yield", "yield_until"), ("event", "tMPI_Event_wait"):
         experiment = place.scratch / how
         execute([place.culprit, "run", "-o", experiment, "--", place.program("alone/spins"), how])
         report = Report(place, experiment)

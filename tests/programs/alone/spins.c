@@ -1,18 +1,19 @@
 /* SPDX-FileCopyrightText: The culprit authors
    SPDX-License-Identifier: Apache-2.0
 
-   spins <flag | yield | event>: a thread waits for main's work by looking at memory again and
-   again; of `event`, in a function that has the name of a well-known runtime's, and counts how
-   often it looked. */
+   spins <flag | yield | nap | event>: a thread waits for main's work by looking at memory again and
+   again, perhaps with naps between; of `event`, in a function that has the name of a well-known
+   runtime's, and counts how often it looked. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { TURNS = 40 };
 static atomic_int done;
-static int yields, events;
+static int yields, naps, events;
 
 static double now(void) {
   struct timespec time;
@@ -36,6 +37,10 @@ __attribute__((noinline)) static void yield_until(int turn) {
   while (atomic_load(&done) < turn) sched_yield();
 }
 
+__attribute__((noinline)) static void nap_until(int turn) {
+  while (atomic_load(&done) < turn) usleep(200);
+}
+
 int tMPI_Event_wait(int turn);
 static double looks;
 
@@ -50,6 +55,9 @@ static void* follow(void* none) {
       tMPI_Event_wait(turn);
     } else if (yields) {
       yield_until(turn);
+    } else if (naps) {
+      nap_until(turn);
+      integrate(0.005); /* else it would be a spare thread */
     } else {
       look_until(turn);
     }
@@ -59,6 +67,7 @@ static void* follow(void* none) {
 
 int main(int argc, char** argv) {
   yields = argc > 1 && strcmp(argv[1], "yield") == 0;
+  naps = argc > 1 && strcmp(argv[1], "nap") == 0;
   events = argc > 1 && strcmp(argv[1], "event") == 0;
   pthread_t thread;
   pthread_create(&thread, NULL, follow, NULL);

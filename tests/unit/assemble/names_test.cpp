@@ -285,10 +285,10 @@ size_t places_that_spin(ObjectFile& object, const AddressMap& map, void* functio
 
 // Whichever compiler made the loop. Of what works, no place is taken for a wait.
 TEST(SpinLoop, IsToldFromLoopsThatGetOn) {
-  constexpr const char* kSpin[] = {"barrier", "flag",  "pause",   "for_a_while",
-                                   "lock",    "until", "for_work"};
-  constexpr const char* kWork[] = {"sum",  "search", "list",     "increment",
-                                   "fill", "steps",  "insertion"};
+  constexpr const char* kSpin[] = {"barrier", "flag",   "pause",         "for_a_while", "lock",
+                                   "until",   "asleep", "in_whole_naps", "for_work"};
+  constexpr const char* kWork[] = {"naps", "whole_nap", "between_naps", "sum",   "search",
+                                   "list", "increment", "fill",         "steps", "insertion"};
   std::istringstream libraries(CULPRIT_SPINS_IN);
   for (std::string library; std::getline(libraries, library, ':');) {
     SCOPED_TRACE(library);

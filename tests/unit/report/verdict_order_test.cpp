@@ -184,12 +184,14 @@ TEST(Verdict, SaysWhoSpinsAndWhatOthersDidMeanwhile) {
                                LocationId(1), 8, 76, 2, 98, d.path("main/solve"), LocationId(0),
                                70}};
   EXPECT_EQ(d.judge().text,
-            "38 % of the time is lost in wait_turn on rank 1, spinning until memory changes; "
+            "38 % of the time is lost in wait_turn on rank 1, looking again and again until memory "
+            "changes; "
             "meanwhile, solve "
             "was executed on rank 0.");
   d.findings().unexplained.front().meanwhile_s = 20;  // of 76: who knows
   EXPECT_EQ(d.judge().text,
-            "38 % of the time is lost in wait_turn on rank 1, spinning until memory changes.");
+            "38 % of the time is lost in wait_turn on rank 1, looking again and again until memory "
+            "changes.");
 }
 
 TEST(Verdict, WarnsOfALittleThatIsNotExplained) {

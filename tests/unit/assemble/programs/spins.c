@@ -4,8 +4,12 @@
    A library of loops: those in spins_*() only look at memory until somebody else changes it, those
    in works_*() get on. */
 
+#define _GNU_SOURCE
+#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
+#include <unistd.h>
 
 struct node {
   const struct node* next;
@@ -55,6 +59,19 @@ void spins_until(atomic_int* counter, int value) {
   }
 }
 
+void spins_asleep(int value) {
+  while (flag < value) usleep(100);
+}
+
+/* As C++'s sleep_for(). */
+void spins_in_whole_naps(void) {
+  while (!flag) {
+    struct timespec nap = {0, 100000};
+    while (nanosleep(&nap, &nap) == -1 && errno == EINTR) {
+    }
+  }
+}
+
 /* Between one wait and the next there is work. */
 void spins_for_work(void) {
   for (;;) {
@@ -62,6 +79,24 @@ void spins_for_work(void) {
     }
     if (flag == 2) return;
     for (int i = 0; i < 1000; i++) table[i] += i;
+  }
+}
+
+/* Naps that nobody ends. */
+void works_naps(int count) {
+  for (int i = 0; i < count; i++) usleep(100);
+}
+
+void works_whole_nap(void) {
+  struct timespec nap = {0, 100000};
+  while (nanosleep(&nap, &nap) == -1 && errno == EINTR) {
+  }
+}
+
+void works_between_naps(void (*work)(void)) {
+  while (!flag) {
+    usleep(100);
+    work();
   }
 }
 
