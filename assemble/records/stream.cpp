@@ -48,9 +48,8 @@ class Stream {
         see(record, cursor);
       }
     }
-    for (const PartAsleep& part : sleeps_.rest(state_.process.end_ticks())) {
+    for (const PartAsleep& part : sleeps_.rest(state_.process.end_ticks()))
       thread_.see_asleep(part, off_);
-    }
     end_program();
     return {state_.timeline.events(), std::move(state_.losses)};
   }
