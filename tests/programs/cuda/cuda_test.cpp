@@ -30,9 +30,11 @@ class Tale : public EventSink {
 
   void enter(Time time, RegionId region) override {
     entered_ = time;
-    const std::string& name = definitions_.regions[region.index()].name;
+    const Region& entered = definitions_.regions[region.index()];
     // Samples may find the program's own functions between the calls.
-    if (stream_ || name.starts_with("cu") || name == kDeviceStartUp) text_ << name << '\n';
+    if (stream_ || entered.paradigm == Paradigm::cuda || entered.name == kDeviceStartUp) {
+      text_ << entered.name << '\n';
+    }
   }
   void leave(Time time, RegionId) override {
     if (!stream_) return;
