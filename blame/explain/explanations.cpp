@@ -11,6 +11,7 @@
 #include "blame/explain/stages.h"
 #include "blame/idle/idle_blame.h"
 #include "blame/idle/lock_blame.h"
+#include "blame/profile/path_kinds.h"
 #include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
@@ -34,10 +35,13 @@ void explain_idle_threads(const Explained& given, Findings& found) {
     found.idle_blame.push_back({row.path, row.location, row.time_s});
     found.identities.idle_blame_s += row.time_s;
   }
+  const std::vector<PathKind> kinds = path_kinds(given.run);
   for (const IdleBlame::TeamGroup& group : idle.groups) {
     add_nobody(group, found);
     for (LocationId id : group.members) {
       for (const WaitSum& sum : given.all.waits[id.index()]) {
+        // Teams that start-up makes, as MPI_Init and imports may, wait within start-up.
+        if (kinds[sum.path.index()] == PathKind::start_up) continue;
         const WaitKind kind = wait_kind(sum.pattern);
         if (kind == WaitKind::team || kind == WaitKind::pool) {
           found.identities.idle_s += sum.time.seconds();
