@@ -178,15 +178,14 @@ void place_page_faults(const Findings& findings, FoundDiagnosis& row) {
   }
 }
 
-/// CPU time of the threads that the findings are about, which may be of a part of the run.
+/// CPU time of the threads that the findings are about, which may be of a part of the run. What the
+/// system says of the command includes children that were not recorded, but no daemon, which nobody
+/// waits for.
 double cpu_time_s(const Findings& findings) {
   const RunInfo& run = findings.run;
   double time_s = 0;
-  if (!lacks(run.system_s)) {
-    time_s = run.user_s + run.system_s;
-  } else {
-    for (const FoundProcess& process : findings.processes) time_s += process.on_core_s;
-  }
+  for (const FoundProcess& process : findings.processes) time_s += process.on_core_s;
+  if (!lacks(run.system_s)) time_s = std::max(time_s, run.user_s + run.system_s);
   return time_s > 0 ? std::min(time_s, run.allocation_s) : run.allocation_s;
 }
 

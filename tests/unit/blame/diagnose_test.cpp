@@ -90,6 +90,26 @@ TEST(Diagnose, MessagesThatAreWaitedForMatter) {
   EXPECT_EQ(row_of(f, Diagnosis::repeated_messages)->count, 40u);
 }
 
+// A daemon's CPU time is in no figure of the system's about the command.
+TEST(Diagnose, PageFaultsAreAShareOfAllCpuTimeThatIsKnown) {
+  Findings f = run();
+  f.run.user_s = f.run.system_s = 1;
+  f.processes.resize(1);
+  f.processes[0].on_core_s = 8;
+  FoundKernelTime& kernel = f.kernel_times.emplace_back();
+  kernel.callpath = kSolve;
+  kernel.location = kHost;
+  kernel.fault_s = 4;
+  kernel.page_faults = 100;
+  diagnose(f);
+  ASSERT_NE(row_of(f, Diagnosis::page_faults), nullptr);
+  EXPECT_EQ(row_of(f, Diagnosis::page_faults)->time_s, 4);
+  EXPECT_EQ(row_of(f, Diagnosis::page_faults)->whole_s, 8);
+  f.run.user_s = 9;  // of children that were not recorded
+  diagnose(f);
+  EXPECT_EQ(row_of(f, Diagnosis::page_faults)->whole_s, 10);
+}
+
 // Half of a hundred are told even if nobody waits; half of fewer are not.
 TEST(Diagnose, ManyEmptyMessagesMatter) {
   Findings f = run();
