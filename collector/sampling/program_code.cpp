@@ -125,12 +125,21 @@ bool is_helpers_code(uintptr_t address) {
 }
 
 bool is_called_back(const Frames& frames) {
-  bool is_program = false;
-  for (unsigned i = 0; i < frames.count; ++i) {
-    const char* const file = file_of(frames.at[i].address - 1);
-    if (is_transparent_file(file)) continue;
-    if (is_helpers_file(file)) return is_program;
-    is_program = true;
+  const auto file = [&](unsigned i) { return file_of(frames.at[i].address - 1); };
+  unsigned inner = 0;  // frames before the library's
+  while (inner < frames.count && !is_helpers_file(file(inner))) ++inner;
+  const auto calls_library = [&](const char* name) {
+    for (unsigned i = inner; i < frames.count; ++i) {
+      if (strcmp(file(i), name) == 0) return true;
+    }
+    return false;
+  };
+  if (inner == frames.count) return false;
+  for (unsigned i = 0; i < inner; ++i) {
+    const char* const name = file(i);
+    const bool is_known = object_of(frames.at[i].address - 1) != nullptr;
+    if (!is_known || is_transparent_file(name)) continue;
+    if (*name == '\0' || calls_library(name)) return true;
   }
   return false;
 }

@@ -38,7 +38,8 @@ bool is_helpers_file(const char* name);
 bool is_helpers_code(uintptr_t address);
 
 /// Whether a library that makes threads for itself, as MPI's do, called the program back on this
-/// stack: the program's code comes before the library's.
+/// stack: the program's code comes before the library's. That is the executable's, or of a file
+/// that calls the library: others may be the library's own servants, as transports are.
 bool is_called_back(const Frames& frames);
 
 /// Whether a library of this name is the collector's own.
