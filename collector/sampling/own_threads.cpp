@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "base/cores/thread_libraries.h"
 #include "base/launch/launchers.h"
 #include "collector/process/environment.h"
 #include "collector/process/lifecycle.h"
@@ -124,7 +125,9 @@ bool is_launcher() {
 Start* prepare(uintptr_t cfa, const pthread_attr_t* attributes, Routine routine, void* argument) {
   const KeepErrno keep;
   if (!environment().wanted || !has_room(attributes)) return nullptr;
-  const char* const library = file_that_calls(cfa);
+  // The collector makes threads of its own while it is called by libraries that leave no frame.
+  const char* const library =
+      is_collectors_code(routine.address()) ? kOwnThreadLibrary : file_that_calls(cfa);
   if (library == nullptr) return nullptr;
   const bool is_sampled = has_started() && !is_helpers_file(library);
   if (is_sampled && !is_launcher()) lifecycle::activate_for_threads();
