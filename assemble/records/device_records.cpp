@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 
+#include "assemble/records/asking.h"
 #include "trace/device_calls.h"
 
 namespace culprit::assemble {
@@ -17,7 +18,6 @@ using trace::RawKind;
 
 /// Ids of calls on the timeline's stack: apart from those of OpenMP's on the same level.
 constexpr uint64_t kDeviceCalls = uint64_t{1} << 48;
-constexpr double kLoopAlone_ns = 1000;  ///< a pass of a loop that only asks, and its record
 
 }  // namespace
 
@@ -214,18 +214,13 @@ void DeviceRecords::enter(const RawRecord& record) {
   since_.reset();
 }
 
-/// Calls that ask in vain are a wait if the program does little else meanwhile. Else only their own
-/// time is, taken to be behind all that it did.
 void DeviceRecords::polls(const RawRecord& record) {
   Timeline& timeline = state_.timeline;
   const auto polls = record.as<raw::device_polls>();
   const Time first = state_.time(record);
-  const Time last = std::max(first, state_.process.time(polls.until));
   const Duration inside = state_.process.time(record.ticks + polls.inside) - first;
-  const double between = static_cast<double>((last - first - inside).nanos());
-  const bool waits = inside + inside >= last - first ||
-                     between <= kLoopAlone_ns * static_cast<double>(polls.count);
-  const Time begin = waits ? first : std::max(first, last - inside);
+  const auto [begin, end] =
+      time_of_asking(first, state_.process.time(polls.until), inside, polls.count);
   timeline.drop_samples(begin);
   state_.observe_call(begin, polls.path);
   timeline.enter(begin, Level::call, call(polls.name).region, kDeviceCalls | polls.name);
@@ -238,7 +233,7 @@ void DeviceRecords::polls(const RawRecord& record) {
                         state_.process.devices.lanes.size() == 1;
   judged(is_known, true);
   timeline.sink().device_wait(timeline.advance(begin), wait);
-  timeline.leave(last, timeline.stack().size() - 1);
+  timeline.leave(end, timeline.stack().size() - 1);
 }
 
 void DeviceRecords::start_up(const RawRecord& record) {

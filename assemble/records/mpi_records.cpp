@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "assemble/records/asking.h"
+
 namespace culprit::assemble {
 namespace {
 
@@ -16,8 +18,6 @@ using trace::MpiCollective;
 using trace::MpiMessage;
 using trace::RawKind;
 using trace::RequestId;
-
-constexpr double kLoopAlone_ns = 1000;  ///< a pass of a loop that only tests, and its record
 
 bool has_comm(RawKind kind) {
   switch (kind) {
@@ -182,23 +182,18 @@ void MpiRecords::tests(const RawRecord& record) {
   Timeline& timeline = state_.timeline;
   const auto tests = record.as<raw::mpi_tests>();
   const Time first = state_.time(record);
-  const Time last = state_.process.time(tests.until);
   const Duration inside = state_.process.time(record.ticks + tests.inside) - first;
-  // Mostly polling: all of it. Mostly work between single tests: their time, at the end. A loop
-  // that does nothing but test spends as long between tests as it takes to record them.
-  const double between = static_cast<double>((last - first - inside).nanos());
-  const bool polling = inside + inside >= last - first ||
-                       between <= kLoopAlone_ns * static_cast<double>(tests.count);
-  const Time begin = polling ? first : std::max(first, last - inside);
+  const auto [begin, end] =
+      time_of_asking(first, state_.process.time(tests.until), inside, tests.count);
   timeline.drop_samples(begin);
   // The testing functions are placed one behind the other, each as long as its part of the tests.
   const std::vector<Asked> all = asked(record);
-  const double share = static_cast<double>((last - begin).nanos()) /
-                       std::max(static_cast<double>(tests.inside), 1.0);
+  const double share =
+      static_cast<double>((end - begin).nanos()) / std::max(static_cast<double>(tests.inside), 1.0);
   for (Time at = begin; const Asked& one : all) {
     const double nanos = share * static_cast<double>(std::min(one.ticks, tests.inside));
     const Time until =
-        &one == &all.back() ? last : std::min(last, at + Duration::from_nanos(std::llround(nanos)));
+        &one == &all.back() ? end : std::min(end, at + Duration::from_nanos(std::llround(nanos)));
     state_.observe(at, one.path);
     timeline.enter(at, Level::call, function(one.name).region);
     timeline.leave(until, timeline.stack().size() - 1);

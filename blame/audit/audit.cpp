@@ -71,8 +71,8 @@ std::vector<CallPathId> spinning_paths(const replay::Run& run) {
 }
 
 /// By CallPathId: the class of time without waiting.
-std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& kinds) {
-  const std::vector<CallPathId> spinning = spinning_paths(run);
+std::vector<Tile> tiles_of(const replay::Run& run, const std::vector<PathKind>& kinds,
+                           const std::vector<CallPathId>& spinning) {
   std::vector<Tile> tiles(kinds.size());
   for (size_t i = 0; i < tiles.size(); ++i) {
     const bool spins = !spinning.empty() && spinning[i].valid();
@@ -249,7 +249,7 @@ void add_spinning(const Explained& given, const std::vector<Tile>& tiles, Locati
 std::vector<FoundTile> find_tiles(const replay::Run& run, const Explanations& all,
                                   unsigned threads) {
   const std::vector<PathKind> kinds = path_kinds(run);
-  const std::vector<Tile> tiles = tiles_of(run, kinds);
+  const std::vector<Tile> tiles = tiles_of(run, kinds, spinning_paths(run));
   std::vector<std::vector<FoundTile>> by_location(run.locations.size());
   parallel_for(by_location.size(), threads, [&](size_t i) {
     const LocationId id = run.locations[i];
@@ -263,8 +263,8 @@ std::vector<FoundTile> find_tiles(const replay::Run& run, const Explanations& al
 void explain_audit(const Explained& given, Findings& found) {
   const replay::Run& run = given.run;
   const std::vector<PathKind> kinds = path_kinds(run);
-  const std::vector<Tile> tiles = tiles_of(run, kinds);
   const std::vector<CallPathId> blocked = blocked_paths(run), spinning = spinning_paths(run);
+  const std::vector<Tile> tiles = tiles_of(run, kinds, spinning);
   std::vector<std::vector<FoundUnexplained>> by_location(run.locations.size());
   parallel_for(by_location.size(), given.threads, [&](size_t i) {
     const LocationId id = run.locations[i];
