@@ -7,7 +7,11 @@
 #include "collector/callpath/unwind.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 #include <unwind.h>
+
+#include <cstring>
 
 #include "collector/callpath/last_stack.h"
 #include "collector/callpath/without_table.h"
@@ -84,6 +88,35 @@ _Unwind_Reason_Code search(_Unwind_Context* context, void* argument) {
   return _URC_END_OF_STACK;
 }
 
+constexpr const char* kFindObject = "_dl_find_object";
+
+/// The memory that an entry of the dynamic section points at; nullptr if there is none.
+template <class T>
+const T* pointer_of(const link_map& object, ElfW(Sxword) tag) {
+  for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag != tag) continue;
+    const ElfW(Addr) address = entry->d_un.d_ptr;
+    return reinterpret_cast<const T*>(address >= object.l_addr ? address : object.l_addr + address);
+  }
+  return nullptr;
+}
+
+/// Whether the file refers to a symbol of another one.
+bool refers_to(const link_map& object, const char* name) {
+  const auto* symbols = pointer_of<ElfW(Sym)>(object, DT_SYMTAB);
+  const auto* strings = pointer_of<char>(object, DT_STRTAB);
+  // The second word is the number of the first symbol that the file has itself; of the older kind
+  // of table, the number of all.
+  const auto* table = pointer_of<uint32_t>(object, DT_GNU_HASH);
+  if (table == nullptr) table = pointer_of<uint32_t>(object, DT_HASH);
+  if (symbols == nullptr || strings == nullptr || table == nullptr) return false;
+  for (uint32_t i = 0; i < table[1]; ++i) {
+    const ElfW(Sym)& symbol = symbols[i];
+    if (symbol.st_shndx == SHN_UNDEF && strcmp(strings + symbol.st_name, name) == 0) return true;
+  }
+  return false;
+}
+
 _Unwind_Reason_Code ignore(_Unwind_Context*, void*) {
   return _URC_NO_REASON;
 }
@@ -121,7 +154,17 @@ void warm_up_unwinder() {
 }
 
 bool unwinder_is_signal_safe() {
-  return dlsym(RTLD_DEFAULT, "_dl_find_object") != nullptr;
+  return dlsym(RTLD_DEFAULT, kFindObject) != nullptr;
+}
+
+bool unwinder_is_reentrant() {
+  Dl_info info = {};
+  link_map* object = nullptr;
+  if (dladdr1(reinterpret_cast<const void*>(&_Unwind_Backtrace), &info,
+              reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0) {
+    return false;
+  }
+  return object != nullptr && refers_to(*object, kFindObject);
 }
 
 }  // namespace culprit::collector

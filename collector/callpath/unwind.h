@@ -30,4 +30,8 @@ void warm_up_unwinder();
 /// Whether unwinding takes no lock here, so that a signal handler may do it.
 bool unwinder_is_signal_safe();
 
+/// Whether it may do so even where the thread is in the unwinder itself, as when it throws: libgcc
+/// before GCC 12 keeps a list of what it found last. Not for signal handlers.
+bool unwinder_is_reentrant();
+
 }  // namespace culprit::collector

@@ -51,7 +51,8 @@ Owner owner_by_path(const char* path) {
   if (name == nullptr) return Owner::program;
   ++name;
   if (strncmp(name, "libculprit", 10) == 0) return Owner::collector;
-  for (const char* runtime : {"ld-linux", "ld-musl", "libgcc_s"}) {
+  if (strncmp(name, "libgcc_s", 8) == 0) return Owner::unwinder;
+  for (const char* runtime : {"ld-linux", "ld-musl"}) {
     if (strncmp(name, runtime, strlen(runtime)) == 0) return Owner::runtime;
   }
   return Owner::program;

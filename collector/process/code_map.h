@@ -16,7 +16,8 @@ enum class Owner : uint8_t {
   unknown,  ///< in no executable range seen so far
   program,
   collector,  ///< libculprit*.so: left out of call paths
-  runtime,    ///< the loader and libgcc's unwinder: the sampling handler does not unwind in them
+  runtime,    ///< the loader: the sampling handler does not unwind in it
+  unwinder,   ///< libgcc's, where exceptions are thrown: nor there, if it is an old one
 };
 
 /// Takes the first copy, `<folder>/maps.0`. `folder` must live for ever.

@@ -66,6 +66,7 @@ std::atomic<uint64_t> g_inside{0};  ///< threads that are inside a sample
 std::atomic<pid_t> g_process{0};    ///< the process in which start() was called; 0: not yet
 /// Mark in a page that the system empties in children; nullptr: it cannot (before Linux 4.14).
 std::atomic<std::atomic<bool>*> g_memory_mark{nullptr};
+std::atomic<bool> g_unwinds_in_unwinder{false};
 /// When this thread last recorded its core use, in seconds.
 constinit thread_local time_t t_told_core_use __attribute__((tls_model("initial-exec"))) = 0;
 /// CPU time, in nanoseconds, that the samples of this thread stand for.
@@ -157,6 +158,14 @@ bool has_room(const ucontext_t& context) {
   return !is_inside || here - begin >= kLeastStack;
 }
 
+bool may_unwind_at(uintptr_t pc) {
+  const code_map::Owner owner = code_map::owner_of(pc);
+  if (owner == code_map::Owner::unwinder) {
+    return g_unwinds_in_unwinder.load(std::memory_order_relaxed);
+  }
+  return owner != code_map::Owner::runtime;
+}
+
 void handle(uint64_t missed, const ucontext_t& context) {
   refresh_clock_now_and_then(1 + missed);
   ThreadLog* log = lifecycle::watched_log_in_signal();
@@ -166,8 +175,7 @@ void handle(uint64_t missed, const ucontext_t& context) {
   const uintptr_t pc = interrupted_pc(context);
   const bool waits = log->waiting > 0;
   const bool is_sampled =
-      code_map::is_there() && code_map::owner_of(pc) != code_map::Owner::runtime &&
-      !(waits && is_helpers_code(pc)) &&
+      code_map::is_there() && may_unwind_at(pc) && !(waits && is_helpers_code(pc)) &&
       take_sample(*log, pc, static_cast<uint16_t>(std::min(missed, kMaxMissed)));
   if (!impl.may_append_from_signal()) return;
   tell_kernel_use(*log, is_sampled ? pc : 0);
@@ -331,6 +339,7 @@ void start() {
   python::find();
   if (environment().sampling == 0 || !unwinder_is_signal_safe()) return;
   find_object_finder();
+  g_unwinds_in_unwinder.store(unwinder_is_reentrant(), std::memory_order_relaxed);
   registry::add_hook({on_thread_begun, on_thread_ended, true, on_checkpoint, watcher::end});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);
   mark_memory();

@@ -122,6 +122,18 @@ def dynamic(place):
     check(samples >= 5, f"{samples} samples of a thread that began before OpenMP")
 
 
+def throwing(place):
+    """Samples in the unwinder have a stack, too: else what is done between exceptions had their time."""
+    run = Run(place, place.program("sampling/throwing"))
+    reading, samples, _ = run.own("run/read_numbers", below=True)
+    check(samples >= 20, f"{samples} samples in 0.8 s of CPU time")
+    check(reading >= 0.6, f"{reading} s in read_numbers, which takes 0.8 s")
+    unwinding, samples, _ = run.own("(in __cxa_throw)")
+    check(samples >= 10, f"{samples} samples, {unwinding} s of throwing")
+    computing, _, _ = run.own("run/compute", below=True)
+    check(computing <= reading, f"{computing} s in compute, {reading} s in read_numbers")
+
+
 def nothing(place):
     """Programs without MPI, OpenMP and threads leave nothing behind, whoever started them."""
     folder = pathlib.Path(place.experiment("nothing"))
@@ -134,4 +146,4 @@ def nothing(place):
 
 if __name__ == "__main__":
     sys.exit(harness.main({"wrapper": wrapper, "sleep": sleep, "early": early, "thread": thread,
-                  "short_threads": short_threads, "dynamic": dynamic, "nothing": nothing}))
+                  "short_threads": short_threads, "dynamic": dynamic, "throwing": throwing, "nothing": nothing}))
