@@ -31,6 +31,7 @@ constexpr double kNearlyAll = 0.8;
 /// Part of the cost: where at least this part is at its usual places in each step, changes of the
 /// costliest place are near ties, and the load does not move.
 constexpr double kUsual = 0.7;
+constexpr double kMuchLonger = 2;  ///< times
 
 /// A location and call path that waited for a row.
 struct Waiter {
@@ -126,11 +127,12 @@ class Courses {
     }
     const std::vector<Waiter> waiters =
         of_all_locations<Waiter>([&](LocationId late) { return waiters_for(late); });
+    const Steps parts = equal_parts(run_);
     for (uint32_t i = 0; i < rows_.size(); ++i) {
       const Waiter most = most_of(waiters, i);
       std::optional<Steps> steps;
       if (most.cost_s > 0) steps = steps_of_visits(run_, most.location, most.path);
-      steps_.push_back(steps ? *steps : Steps(run_));
+      steps_.push_back(steps ? *steps : parts);
     }
   }
 
@@ -195,11 +197,15 @@ class Courses {
     return all;
   }
 
-  /// A wait that lasts for nearly all of the run ends once, but costs all the time.
-  bool lasts_all_the_time(const std::vector<StepCost>& costs, const Timing& timing) const {
+  /// A wait that lasts for nearly all of the run ends once, but costs all the time; so does one
+  /// that is much longer than the steps in which it ends, as that of a rank that has finished.
+  bool lasts_longer(const std::vector<StepCost>& costs, const Steps& steps,
+                    const Timing& timing) const {
+    const Duration once = steps.end(timing.end - 1) - steps.begin(timing.begin);
+    const double longest_s =
+        std::min(kNearlyAll * run_.wall().seconds(), kMuchLonger * once.seconds());
     return std::any_of(costs.begin(), costs.end(), [&](const StepCost& cost) {
-      return cost.step >= timing.begin && cost.step < timing.end &&
-             cost.wait_s >= kNearlyAll * run_.wall().seconds();
+      return cost.step >= timing.begin && cost.step < timing.end && cost.wait_s >= longest_s;
     });
   }
 
@@ -208,7 +214,7 @@ class Courses {
     std::vector<double> series(steps.size());
     for (const StepCost& cost : costs) series[cost.step] += cost.cost_s;
     Timing timing = find_timing(series);
-    if (timing.course == Course::once && lasts_all_the_time(costs, timing)) timing = {};
+    if (timing.course == Course::once && lasts_longer(costs, steps, timing)) timing = {};
     row.course = timing.course;
     row.steps_are = steps.kind();
     row.steps = steps.size();

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "blame/profile/start_up.h"
 #include "blame/when/timing.h"
 #include "replay/ranks/exchange.h"
 
@@ -66,17 +67,42 @@ Loops join(replay::Transport& ranks, Loops own) {
   return all;
 }
 
+/// When the program itself is there: behind MPI_Init of all, before MPI_Finalize of any.
+struct Stretch {
+  Time begin, end;
+};
+
+Stretch without_start_up(const replay::Run& run) {
+  const std::vector<bool> start_up = start_up_paths(run);
+  const Time middle = run.begin + Duration::from_nanos(run.wall().nanos() / 2);
+  Stretch own{run.begin, run.end};
+  for (const LocationId id : run.locations) {
+    const replay::Activities& life = run.at(id).activities;
+    for (size_t i = 0; i < life.size(); ++i) {
+      if (!start_up[life.path(i).index()]) continue;
+      if (life.end(i) <= middle) own.begin = std::max(own.begin, life.end(i));
+      if (life.begin(i) >= middle) own.end = std::min(own.end, life.begin(i));
+    }
+  }
+  Stretch all = own;
+  for (const Stretch& each : replay::concatenate(*run.ranks, std::vector<Stretch>{own})) {
+    all.begin = std::max(all.begin, each.begin);
+    all.end = std::min(all.end, each.end);
+  }
+  return all;
+}
+
 bool can_be_judged(size_t steps) {
   return steps >= kLeastSteps && steps <= kMostSteps;
 }
 
 }  // namespace
 
-Steps::Steps(const replay::Run& run) : kind_(StepKind::slice), end_(run.end) {
+Steps::Steps(Time begin, Time end) : kind_(StepKind::slice), end_(end) {
   for (size_t i = 0; i < kSlices; ++i) {
     const double part = static_cast<double>(i) / kSlices;
-    begins_.push_back(run.begin + Duration::from_nanos(static_cast<int64_t>(
-                                      part * static_cast<double>(run.wall().nanos()))));
+    begins_.push_back(begin + Duration::from_nanos(static_cast<int64_t>(
+                                  part * static_cast<double>((end - begin).nanos()))));
   }
 }
 
@@ -87,6 +113,11 @@ Steps::Steps(const replay::Run& run, StepKind kind, std::vector<Time> begins,
 size_t Steps::at(Time time) const {
   const auto next = std::upper_bound(begins_.begin(), begins_.end(), time);
   return next == begins_.begin() ? 0 : static_cast<size_t>(next - begins_.begin()) - 1;
+}
+
+Steps equal_parts(const replay::Run& run) {
+  const Stretch stretch = without_start_up(run);
+  return {stretch.begin, stretch.end};
 }
 
 std::optional<Steps> marked_steps(const replay::Run& run) {

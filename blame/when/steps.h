@@ -15,9 +15,9 @@ namespace culprit::blame {
 
 class Steps {
  public:
-  /// Equal parts of the run.
+  /// Equal parts.
   static constexpr size_t kSlices = 64;
-  explicit Steps(const replay::Run& run);
+  Steps(Time begin, Time end);
   Steps(const replay::Run& run, StepKind kind, std::vector<Time> begins,
         std::vector<int64_t> numbers);
 
@@ -37,6 +37,10 @@ class Steps {
   std::vector<int64_t> numbers_;  ///< as marked; empty: from 0
   Time end_;
 };
+
+/// Equal parts of the run without its start-up, which is no time in which nobody was late yet.
+/// Collective.
+Steps equal_parts(const replay::Run& run);
 
 /// The marked loop with the most iterations, of those that are each entered once. Nothing if it has
 /// too few to be judged, or if there is none. Collective.

@@ -136,5 +136,61 @@ events
   EXPECT_EQ(rows, 1u);
 }
 
+// No call has most of the waiting, so the run is divided into equal parts. That rank 1 is late from
+// the end of MPI_Init on is nothing to be told.
+TEST(Course, StartUpIsNoTimeBeforeSomethingBegan) {
+  const char* const calls = "ABC";
+  std::string first(40, 'I'), second(40, 'I'), events;
+  for (size_t i = 0; i < 48; ++i) {
+    const char call = calls[i % 3];
+    const size_t begin = first.size();
+    (first += 'c').append(3, call);
+    second.append(3, 'c') += call;
+    events +=
+        "  barrier 0.0@" + std::to_string(begin + 1) + " 1.0@" + std::to_string(begin + 3) + "\n";
+  }
+  const auto trace = trace::TextTrace::parse(
+      "unit 1s\nregions\n  I main/MPI_Init\n  c main/comp\n  A main/a/MPI_Barrier\n"
+      "  B main/b/MPI_Barrier\n  C main/c/MPI_Barrier\nlanes\n  0.0 |" +
+      first + "c\n  1.0 |" + second + "c\nevents\n" + events);
+  ASSERT_TRUE(trace.ok());
+  const auto found = analyze(*trace.value(), {.threads = 1}, {});
+  ASSERT_TRUE(found.ok());
+  size_t rows = 0;
+  for (const FoundDistribution& row : found->distributions) {
+    if (found->callpaths[row.callpath.index()].region != "comp") continue;
+    EXPECT_EQ(row.steps_are, StepKind::slice);
+    EXPECT_EQ(row.course, Course::steady);
+    ++rows;
+  }
+  EXPECT_EQ(rows, 1u);
+}
+
+// Rank 0 has less in each of its writes, which wait for nobody, and waits when all close the file.
+TEST(Course, AWaitThatIsTheFirstInALongTimeIsNotOnce) {
+  const auto trace = trace::TextTrace::parse(R"(
+unit 1s
+regions
+  c main/comp
+  W main/MPI_File_write
+  B main/MPI_Barrier
+lanes
+  0.0 |cWcWcWcWcWcWcWcBBBBBBBBBBBBBBBBBBBBBBBBBBBBBc
+  1.0 |ccccccWccccccWccccccWccccccWccccccWccccccWcBc
+events
+  barrier 0.0@15 1.0@43
+)");
+  ASSERT_TRUE(trace.ok());
+  const auto found = analyze(*trace.value(), {.threads = 1}, {});
+  ASSERT_TRUE(found.ok());
+  size_t rows = 0;
+  for (const FoundDistribution& row : found->distributions) {
+    if (found->callpaths[row.callpath.index()].region != "comp") continue;
+    EXPECT_EQ(row.course, Course::steady);
+    ++rows;
+  }
+  EXPECT_EQ(rows, 1u);
+}
+
 }  // namespace
 }  // namespace culprit::blame
