@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "assemble/names/symbols.h"
 
@@ -101,6 +102,48 @@ void name_lambdas(std::string& name) {
   }
 }
 
+/// Cuts the hash off Rust's names, by which they are known: "solver::step::h0123456789abcdef".
+bool drop_rust_hash(std::string& name) {
+  constexpr size_t kDigits = 16;
+  const size_t at = name.rfind("::h");
+  if (at == std::string::npos || at == 0 || name.size() - at != kDigits + 3) return false;
+  if (name.find_first_not_of("0123456789abcdef", at + 3) != std::string::npos) return false;
+  name.resize(at);
+  return true;
+}
+
+/// The character that Rust writes between dollars: "LT", "u7b"; '\0': it is none.
+char rust_character(std::string_view word) {
+  constexpr std::array<std::pair<std::string_view, char>, 7> kWords = {
+      {{"LT", '<'}, {"GT", '>'}, {"RF", '&'}, {"BP", '*'}, {"LP", '('}, {"RP", ')'}, {"C", ','}}};
+  for (const auto& [known, character] : kWords) {
+    if (word == known) return character;
+  }
+  if (word.size() != 3 || word[0] != 'u') return '\0';
+  const unsigned long code = std::strtoul(std::string(word.substr(1)).c_str(), nullptr, 16);
+  return code >= ' ' && code < 0x7f ? static_cast<char>(code) : '\0';
+}
+
+/// "_$LT$mesh..Grid$u20$as$u20$Draw$GT$::draw" -> "<mesh::Grid as Draw>::draw".
+std::string decode_rust(std::string_view name) {
+  std::string text;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const bool begins = i == 0 || name[i - 1] == ':';
+    if (begins && name.substr(i).starts_with("_$")) continue;
+    if (name.substr(i).starts_with("..")) {
+      text += "::";
+      ++i;
+      continue;
+    }
+    const size_t end = name[i] == '$' ? name.find('$', i + 1) : std::string_view::npos;
+    const char character =
+        end != std::string_view::npos ? rust_character(name.substr(i + 1, end - i - 1)) : '\0';
+    text += character != '\0' ? character : name[i];
+    if (character != '\0') i = end;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string readable_name(std::string_view linkage_name) {
@@ -125,7 +168,7 @@ std::string readable_name(std::string_view linkage_name) {
   name_lambdas(name);
   name += clone;
   drop_clone_suffix(name);
-  return name;
+  return drop_rust_hash(name) ? decode_rust(name) : name;
 }
 
 std::string base_name(std::string_view path) {

@@ -70,6 +70,17 @@ TEST(ReadableName, LambdasAreTheirClass) {
   EXPECT_EQ(readable_name("_ZZ4mainENKUliE2_clEi._omp_fn.0"), "main::{lambda(int)#4}._omp_fn.0");
 }
 
+TEST(ReadableName, RustHasNoHashes) {
+  EXPECT_EQ(readable_name("_ZN8b81_rust7physics7collide17he0de8e3af49b4ed9E"),
+            "b81_rust::physics::collide");
+  EXPECT_EQ(readable_name("_ZN56_$LT$mesh..Grid$u20$as$u20$mesh..Draw$LT$$RF$str$GT$$GT$4draw17h"
+                          "0123456789abcdefE"),
+            "<mesh::Grid as mesh::Draw<&str>>::draw");
+  EXPECT_EQ(readable_name("_ZN4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE"),
+            "main::{{closure}}");
+  EXPECT_EQ(readable_name("_ZN4hash8h0123456Ev"), "hash::h0123456");
+}
+
 TEST(Regions, EqualOnesAreOne) {
   Regions regions;
   const RegionId a = regions.function({"solve", "a.c", 7});
