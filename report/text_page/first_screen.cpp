@@ -33,6 +33,8 @@ constexpr size_t kMostRows = 5;
 constexpr size_t kMostFunctions = 3;
 constexpr double kWorthARow = 0.1;         ///< of the first row; smaller ones are left out
 constexpr double kFunctionMatters = 0.05;  ///< of the whole
+/// Of the run: where no saving is as large, the reader wants to know what else takes the time.
+constexpr double kLargeSaving = 0.05;
 
 /// "  0.30 s  28 %  resolve_contacts (hybrid_chain.c:26) on rank 0 thread 1, halved".
 std::string row(const std::string& time, Proportion share, const std::string& words) {
@@ -60,7 +62,7 @@ std::string saving_rows(const Verdict& verdict, const Findings& findings, const 
   return page;
 }
 
-/// Where nothing is known to save time, the functions that take most of it.
+/// Where nothing is known to save much time, the functions that take most of it.
 std::string function_rows(const Findings& findings, const PageNames& names,
                           const TimeFormat& time) {
   const bool has_path = !findings.critical_callpaths.empty();
@@ -154,7 +156,9 @@ class Screen {
       page += wrapped(devices, 0);
     }
     const std::string savings = saving_rows(verdict_, findings_, time_);
-    return page + (savings.empty() ? function_rows(findings_, names_, time_) : savings);
+    const double most_s = verdict_.savings.empty() ? 0 : verdict_.savings.front().gain_s;
+    const bool little = most_s < kLargeSaving * findings_.run.wall_s;
+    return page + savings + (little ? function_rows(findings_, names_, time_) : "");
   }
 
   const Findings& findings_;

@@ -36,6 +36,8 @@ using blame::Proportion;
 
 constexpr double kMostOfIt = 0.5;
 constexpr double kWorthSaying = 0.1;   ///< of a whole
+constexpr double kTie = 0.9;           ///< of the larger cost
+constexpr double kSavesMore = 1.3;     ///< times
 constexpr double kMuchMore = 2;        ///< than waiting: then another class of time is named
 constexpr double kWorthARival = 0.02;  ///< of the run: less is no reason to speak of it first
 
@@ -126,6 +128,21 @@ void put_changeable_first(const Findings& findings, std::vector<blame::Cause>& c
     return row != nullptr && row->gain_s > 0;
   });
   if (better != causes.end()) std::rotate(causes.begin(), better, better + 1);
+}
+
+/// Of causes that cost about the same, first the one whose change saves much more.
+void put_best_of_ties_first(const Findings& findings, std::vector<blame::Cause>& causes) {
+  const auto saved_s = [&](const blame::Cause& cause) {
+    const blame::FoundFunctionGain* const row = gain_of(findings, cause);
+    return row != nullptr ? row->gain_s : 0;
+  };
+  for (size_t i = 1; i < causes.size(); ++i) {
+    const bool is_tie = causes[i].cost_s >= kTie * causes.front().cost_s;
+    if (!is_tie || saved_s(causes[i]) < kSavesMore * saved_s(causes.front())) continue;
+    if (saved_s(causes[i]) <= 0) continue;
+    std::rotate(causes.begin(), causes.begin() + static_cast<ptrdiff_t>(i),
+                causes.begin() + static_cast<ptrdiff_t>(i) + 1);
+  }
 }
 
 /// Of a program that failed, but was measured as a whole.
@@ -336,7 +353,10 @@ class Judge {
       if (!one_stands_out) break;
     }
     if (!one_stands_out) verdict_.common = common_caller(findings_);
-    if (one_stands_out) put_changeable_first(findings_, verdict_.causes);
+    if (one_stands_out) {
+      put_best_of_ties_first(findings_, verdict_.causes);
+      put_changeable_first(findings_, verdict_.causes);
+    }
   }
 
   const Findings& findings_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace culprit::report {
 namespace {
@@ -66,6 +67,18 @@ bool is_on_streams(const FoundDistribution& row, const blame::Findings& findings
   });
 }
 
+/// Whether those who are late in it, several, are threads of one rank.
+bool is_within_a_rank(const FoundDistribution& row, const blame::Findings& findings) {
+  std::set<LocationId> late;
+  std::set<uint32_t> ranks;
+  for (const blame::FoundDelay& delay : findings.delays) {
+    if (delay.callpath != row.callpath) continue;
+    late.insert(delay.location);
+    ranks.insert(findings.locations[delay.location.index()].rank);
+  }
+  return ranks.size() == 1 && late.size() > 1;
+}
+
 }  // namespace
 
 const FoundDistribution* over_time(const blame::Findings& findings, const blame::Cause& cause) {
@@ -102,7 +115,8 @@ std::string when_words(const FoundDistribution& row, const blame::Findings& find
 }
 
 std::string movement_words(const FoundDistribution& row, const blame::Findings& findings) {
-  const std::string_view who = findings.run.ranks > 1         ? "rank"
+  const bool are_ranks = findings.run.ranks > 1 && !is_within_a_rank(row, findings);
+  const std::string_view who = are_ranks                      ? "rank"
                                : is_on_streams(row, findings) ? "stream"
                                                               : "thread";
   switch (row.movement) {

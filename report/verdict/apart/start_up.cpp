@@ -62,6 +62,7 @@ StartSkew start_skew(const blame::Findings& findings) {
   for (const blame::FoundWait& row : findings.waits) {
     if (row.pattern != blame::kStartSkew) continue;
     skew.longest_s = std::max(skew.longest_s, row.time_s);
+    skew.shortest_s = skew.processes == 0 ? row.time_s : std::min(skew.shortest_s, row.time_s);
     skew.waiting_s += row.time_s;
     ++skew.processes;
   }

@@ -20,6 +20,7 @@ std::string start_up_parts(const blame::Findings& findings, const TimeFormat& ti
 /// Processes that waited in MPI_Init for one that entered it late.
 struct StartSkew {
   double longest_s = 0;  ///< of any of them
+  double shortest_s = 0;
   double waiting_s = 0;  ///< of all
   size_t processes = 0;
   std::vector<blame::Cause> causes;  ///< what the late did more before; the costliest first

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "blame/profile/start_up.h"
 #include "report/formats.h"
 #include "report/words/layout.h"
 #include "tests/unit/report/drawing.h"
@@ -86,6 +87,45 @@ TEST(FirstScreen, ListsFiveSavingsAtMostTheLargestFirst) {
   EXPECT_LT(page.find("pack_halo", list), page.find("update_cells", list)) << page;
 }
 
+// What rank 1 does before MPI_Init is on the critical path, and no delay but of start-up; that rank
+// 0 was late once in the same function is another matter.
+TEST(FirstScreen, SaysWhereASavingIsMadeAndNotWhoHappenedToBeLate) {
+  Drawing d(2);
+  d.delay("main", 0, 0.1);
+  d.findings().critical_path.push_back({d.path("main"), LocationId(1), 44});
+  d.findings().function_gains.push_back({d.path("main"), blame::GainKind::balanced, 22});
+  const std::string page = flat(screen_of(d.findings()));
+  EXPECT_NE(page.find("22.00 s 22 % main on rank 1, balanced"), page.npos) << page;
+}
+
+// Rank 2 reads for 40 s before MPI_Init, where the others wait; rank 1 comes 15 s before it.
+TEST(FirstScreen, LetsWhatComesBeforeMpiInitCompete) {
+  Drawing d(3);
+  const CallPathId read = d.path("main/read_input"), init = d.path("main/MPI_Init");
+  blame::Findings& found = d.findings();
+  found.waits = {{std::string(blame::kStartSkew), init, LocationId(0), 1, 40, 0, 40},
+                 {std::string(blame::kStartSkew), init, LocationId(1), 1, 15, 0, 15}};
+  found.delays = {{std::string(blame::kStartSkew), read, LocationId(2), 55, 0}};
+  found.critical_path.push_back({read, LocationId(2), 40});
+  const std::string page = flat(screen_of(found));
+  EXPECT_NE(page.find("15.00 s 15 % read_input before MPI_Init on rank 2, halved"), page.npos)
+      << page;
+}
+
+// The master is a little late where it has been woken: that is no work.
+TEST(FirstScreen, OffersNoChangeOfACallThatWaits) {
+  Drawing d(2);
+  d.delay("main/decode", 1, 40);
+  d.delay("main/pthread_cond_wait", 0, 8);
+  d.findings().callpaths[d.path("main/pthread_cond_wait").index()].model =
+      trace::to_string(trace::Paradigm::pthread);
+  d.findings().function_gains = {{d.path("main/decode"), blame::GainKind::halved, 20},
+                                 {d.path("main/pthread_cond_wait"), blame::GainKind::balanced, 4}};
+  const std::string page = flat(screen_of(d.findings()));
+  EXPECT_NE(page.find("20.00 s 20 % decode"), page.npos) << page;
+  EXPECT_EQ(page.find("pthread_cond_wait"), page.npos) << page;
+}
+
 // Threads that share one core are a cost as any other, with its remedy.
 TEST(FirstScreen, LetsABindingToOneCoreCompete) {
   Drawing d(1);
@@ -114,6 +154,17 @@ TEST(FirstScreen, NamesWhereTheTimeGoesIfNothingIsKnownToSaveAny) {
             page.npos)
       << page;
   EXPECT_EQ(page.find("MPI_Init"), page.npos) << page;
+}
+
+// Threads that all work, one a little longer than the other: what both do takes the time.
+TEST(FirstScreen, NamesWhereTheTimeGoesBesideSavingsOfNextToNothing) {
+  Drawing d(2);
+  d.delay("main/work", 1, 2);
+  d.critical("main/assemble", 90);
+  d.findings().function_gains.push_back({d.path("main/work"), blame::GainKind::halved, 1});
+  const std::string page = flat(screen_of(d.findings()));
+  EXPECT_NE(page.find("1.00 s 1.0 % work on rank 1, halved"), page.npos) << page;
+  EXPECT_NE(page.find("Most of the run's 100.00 s 90.00 s 90 % assemble"), page.npos) << page;
 }
 
 TEST(FirstScreen, SaysNothingOfTheSpeedOfAProgramThatFailed) {

@@ -109,7 +109,7 @@ TEST(Text, SaysHowADelayIsDistributed) {
   blame::FoundDistribution& row = findings.distributions[0];
   EXPECT_TRUE(has(page(findings), "Load: 1 of 3 threads has more than the others."));
   row = {row.callpath, 13, blame::Shape::spread, 64, 0, 0, blame::Movement::moves};
-  EXPECT_TRUE(has(page(findings), "Load: on 64 threads, which moves from rank to rank."));
+  EXPECT_TRUE(has(page(findings), "Load: on 64 threads, which moves from thread to thread."));
   row.movement = blame::Movement::stays;
   row.course = blame::Course::until;
   row.end_s = 4;

@@ -52,6 +52,33 @@ TEST(Verdict, SaysWhen) {
   said("");
 }
 
+// Two threads of one rank execute a `single` in turn: no other rank is ever late.
+TEST(Verdict, CallsThreadsOfARankThreads) {
+  Drawing d(2);
+  d.findings().locations.push_back({"1.1", 1, 1, "n1", 100, 0, ""});
+  d.findings().run.locations = 3;
+  d.delay("main/remesh", 1, 30);
+  d.delay("main/remesh", 2, 20);
+  d.findings().distributions = {
+      {d.path("main/remesh"), 50, blame::Shape::overloaded_minority, 2, 2, 1}};
+  d.findings().distributions.front().movement = blame::Movement::random;
+  const std::string text = d.judge().text;
+  EXPECT_NE(text.find("now one thread, now another"), text.npos) << text;
+  d.delay("main/remesh", 0, 20);
+  EXPECT_NE(d.judge().text.find("now one rank, now another"), text.npos);
+}
+
+TEST(Verdict, NamesFirstWhatSavesMoreOfCausesThatCostTheSame) {
+  Drawing d(2);
+  d.delay("main/small_item", 1, 31);
+  d.delay("main/giant_item", 1, 30);
+  d.findings().function_gains = {{d.path("main/small_item"), blame::GainKind::halved, 15},
+                                 {d.path("main/giant_item"), blame::GainKind::halved, 25}};
+  const std::string text = d.judge().text;
+  EXPECT_NE(text.find("waiting for giant_item"), text.npos) << text;
+  EXPECT_NE(text.find("25.00 s"), text.npos) << text;
+}
+
 TEST(Verdict, SaysInOneSentenceWhoHangsForWhom) {
   Drawing d(4);
   for (size_t rank = 0; rank < 4; ++rank) {
