@@ -213,7 +213,11 @@ CoreTakerKind worst_of_others(const CoreShortage& shortage) {
 std::string taker_words(const CoreShortage& shortage) {
   if (!shortage.disturbed()) return "";
   const CoreTakerKind worst = worst_of_others(shortage);
-  const double part = taken_by(shortage, worst) / shortage.outside_s;
+  double all_s = 0;  // may be more than what threads lacked
+  for (const FoundCoreTaker& taker : shortage.takers) {
+    if (is_outside(taker.kind)) all_s += taker.time_s;
+  }
+  const double part = taken_by(shortage, worst) / all_s;
   const std::string share =
       rounded(blame::Proportion::by_itself(part * shortage.outside_work_s() / shortage.work_s()));
   switch (worst) {

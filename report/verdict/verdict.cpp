@@ -248,7 +248,7 @@ class Judge {
     if (disturbed || verdict_.cores.comes_first()) {
       say(disturbed ? VerdictKind::disturbed : VerdictKind::oversubscribed, words_.disturbed());
     }
-    if (verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
+    if (unexplained_comes_first(verdict_, findings_)) {
       say_rivals(verdict_.audit.unexplained.value() * findings_.run.wall_s);  // these explain more
       say(VerdictKind::unexplained, unexplained_sentence(verdict_.audit, findings_, names_, time_));
     }
@@ -304,8 +304,7 @@ class Judge {
                         verdict_.waiting == VerdictKind::nothing;
     for (const TileTotal& total : verdict_.lost) {
       if (total.tile == blame::Tile::start_up) continue;
-      if (total.tile == blame::Tile::mpi &&
-          verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
+      if (total.tile == blame::Tile::mpi && unexplained_comes_first(verdict_, findings_)) {
         continue;  // reported separately
       }
       if (hardly) {

@@ -76,4 +76,8 @@ struct Verdict {
 /// The costliest of the named ones, as a part of the own allocation time.
 double largest_cause(const Verdict& verdict, const blame::Findings& findings);
 
+/// Whether what is not explained is the first thing to say. It is not if it is a small part of the
+/// time in MPI, where most of that is explained: by the amounts that the calls transfer.
+bool unexplained_comes_first(const Verdict& verdict, const blame::Findings& findings);
+
 }  // namespace culprit::report

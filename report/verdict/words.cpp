@@ -200,7 +200,7 @@ std::string VerdictWords::warning(Amount<OwnWaiting> unanswered) const {
                        core_remedy(verdict_.cores, findings_));
   }
   if (verdict_.audit.matters() && verdict_.kind != VerdictKind::unexplained &&
-      !verdict_.audit.comes_first(largest_cause(verdict_, findings_))) {
+      !unexplained_comes_first(verdict_, findings_)) {
     return unexplained_warning(verdict_.audit, findings_, names_);
   }
   if (std::string few = few_samples(); !few.empty()) return few;

@@ -54,6 +54,15 @@ TEST(Cores, NamesWhoDisturbed) {
   EXPECT_TRUE(text.starts_with("stress (4711) took cores for 35 % of")) << text;
 }
 
+// Samples of who had the cores are coarser than what threads lacked.
+TEST(Cores, AreNotTakenForMoreThanTheTime) {
+  blame::Findings findings = run_of(1, 2, 10, 9);
+  take(findings, CoreTakerKind::others, 12, "cc1plus", 0, 4);
+  take(findings, CoreTakerKind::helpers, 1);
+  const std::string text = said(findings);
+  EXPECT_TRUE(has(text, "took cores for 83 % of")) << text;  // 12 of 13 parts of 90 %
+}
+
 // Calls that yield while they wait leave their core to whoever wants it.
 TEST(Cores, IsNotDisturbedByWhatWaitingThreadsLeaveToOthers) {
   blame::Findings findings = run_of(2, 2, 10, 4);

@@ -241,6 +241,21 @@ TEST(Verdict, PutsWhatIsNotExplainedBeforeASmallerCause) {
   EXPECT_EQ(d.judge().kind, VerdictKind::unexplained);
 }
 
+// Packing data of a strided type: nearly all of the run is the transfer, a little of it is odd.
+TEST(Verdict, PutsTheTimeInMpiBeforeTheLittleOfItThatIsNotExplained) {
+  Drawing d(2);
+  d.delay("main/other", 1, 1);
+  with_mystery(d, 20, 0, 100);
+  d.findings().efficiencies = {{blame::Factor::parallel, blame::Factor::none, 0.07}};
+  const CallPathId path = d.path("main/MPI_Sendrecv");
+  d.findings().tiles = {{blame::Tile::mpi, LocationId(0), 90, path, 90},
+                        {blame::Tile::mpi, LocationId(1), 90, path, 90}};
+  const Verdict v = d.judge();
+  EXPECT_EQ(v.kind, VerdictKind::other_time);
+  EXPECT_NE(v.text.find("MPI_Sendrecv"), v.text.npos) << v.text;
+  EXPECT_NE(v.warning.find("not explained"), v.warning.npos) << v.warning;
+}
+
 TEST(Verdict, SaysThatAllIsWellOnlyOfAnEfficientRun) {
   Drawing d(2);
   d.delay("main/solve", 1, 1);
