@@ -22,10 +22,11 @@
 #include "assemble/bursts/windows.h"
 #include "assemble/look/note.h"
 #include "assemble/opening.h"
+#include "assemble/prepare_run.h"
 #include "assemble/raw/process.h"
-#include "assemble/recorded_run.h"
 #include "assemble/run/run_end.h"
 #include "assemble/source.h"
+#include "base/ranks/agree.h"
 #include "trace/raw/bursts.h"
 
 namespace culprit::assemble {
@@ -90,17 +91,27 @@ Result<RunState> look_for_stuck(const fs::path& experiment, unsigned threads, lo
   return find_stuck_now(raw, *options, look);
 }
 
-Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, Keep what) {
-  if (is_long_run(experiment)) {
+Result<OpenRecords> open_records(const fs::path& experiment, unsigned threads, Keep what,
+                                 Transport* ranks) {
+  Alone alone;
+  Transport& all = ranks != nullptr ? *ranks : alone;
+  if (all.alone() && is_long_run(experiment)) {
     auto whole = LongRun(experiment, threads).open(kWholePart, what);
     return whole ? Result<OpenRecords>(std::move(whole->records)) : whole.error();
   }
-  const auto options = options_for(experiment, threads);
-  if (!options) return options.error();
-  auto run = prepare_run(records_of(experiment), *options);
+  const GuardedPath raw = records_of(experiment);
+  auto options = options_for(experiment, threads);
+  std::string wrong = options ? "" : options.error().sentence;
+  if (wrong.empty() && !all.alone() && !raw.is_folder()) {
+    wrong = fmt::format("there are no records in '{}'", raw.path().string());
+  }
+  if (auto agreed = first_error(all, wrong); !agreed) return agreed.error();
+  options->ranks = ranks;
+  auto run = prepare_run(raw, *options);
   if (!run) return run.error();
   OpenRecords opened;
-  opened.facts = settle_facts(experiment, *run.value(), what == Keep::names_and_facts, opened.kept);
+  const bool keeps = what == Keep::names_and_facts && all.rank() == 0;
+  opened.facts = settle_facts(experiment, *run.value(), keeps, opened.kept);
   opened.source = source_of(std::move(run).value());
   return opened;
 }

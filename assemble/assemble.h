@@ -16,6 +16,7 @@
 
 #include "assemble/look/look.h"
 #include "assemble/run_facts.h"
+#include "base/ranks/transport.h"
 #include "base/result.h"
 #include "trace/source.h"
 
@@ -69,8 +70,10 @@ class LongRun {
 
 /// Opens them on `threads` threads (0: all cores); of a long run the whole part. Error if there are
 /// none ("the program called neither MPI nor OpenMP"), or none that this version can read.
+/// Several `ranks` open them together, each for some of the processes; the first keeps files, and
+/// has all facts. Errors are the same on all ranks. Windows of long runs are opened by one.
 Result<OpenRecords> open_records(const std::filesystem::path& experiment, unsigned threads,
-                                 Keep what = Keep::names_and_facts);
+                                 Keep what = Keep::names_and_facts, Transport* ranks = nullptr);
 
 /// Which threads cannot go on in a run, and where all threads are, from its present records and
 /// from the system's data on processes of this host; data on processes that were read at different

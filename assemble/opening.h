@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "assemble/recorded_run.h"
+#include "assemble/prepare_run.h"
 #include "base/files/guarded_path.h"
 #include "base/result.h"
 

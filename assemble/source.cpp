@@ -3,7 +3,10 @@
 
 #include "assemble/source.h"
 
+#include <span>
 #include <utility>
+
+#include "assemble/play_run.h"
 
 namespace culprit::assemble {
 namespace {
@@ -15,6 +18,8 @@ class RecordSource final : public trace::Source {
   const trace::Definitions& definitions() const override { return run_->definitions; }
 
   uint64_t expected_events() const override { return run_->facts.events; }
+
+  std::span<const ProcessId> shares() const override { return run_->shares; }
 
   Result<void> read(LocationId location, trace::EventSink& sink, Losses& losses) const override {
     play_location(*run_, location, sink, losses);

@@ -117,7 +117,7 @@ std::vector<PathTimes> index_path_times(const replay::Run& run, const replay::Wa
 }
 
 /// Null: none can be used.
-Observer* observer_of(const AnalyzeOptions& options, const replay::Transport& ranks) {
+Observer* observer_of(const AnalyzeOptions& options, const Transport& ranks) {
   Observer* const wanted = options.observer;
   return wanted != nullptr && !ranks.alone() && wanted->needs_whole_run() ? nullptr : wanted;
 }
@@ -128,8 +128,8 @@ Result<Findings> analyze(const trace::Source& source, const AnalyzeOptions& opti
                          const Losses& losses) try {
   const unsigned threads = thread_count(options.threads);
   kLog.debug("analyzing with {} threads", threads);
-  replay::Alone alone;
-  replay::Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
+  Alone alone;
+  Transport& ranks = options.ranks != nullptr ? *options.ranks : alone;
   if (auto enough = check_memory(source, ranks, options.memory); !enough) return enough.error();
   Observer* const observer = observer_of(options, ranks);
   Passes passes;

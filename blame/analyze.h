@@ -6,12 +6,12 @@
 #pragma once
 
 #include "base/losses.h"
+#include "base/ranks/transport.h"
 #include "base/result.h"
 #include "blame/findings/findings.h"
 #include "blame/passes.h"
 #include "replay/model/run.h"
 #include "replay/model/waits.h"
-#include "replay/ranks/transport.h"
 #include "trace/source.h"
 
 namespace culprit::blame {
@@ -41,7 +41,7 @@ struct AnalyzeOptions {
       false;  ///< look at what each pass left; what is broken is in Identities::violations
   /// The other analysis ranks, all of which analyse the same trace. Null: there are none. If there
   /// are any, the caller must catch exceptions (out of memory) and make all ranks give up.
-  replay::Transport* ranks = nullptr;
+  Transport* ranks = nullptr;
   Observer* observer = nullptr;
   double allowance = 1;  ///< for tests: Allowance::scale
 };

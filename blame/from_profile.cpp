@@ -46,7 +46,7 @@ void settle_line(const ProfileLine& line, bool is_master, replay::Timeline& to) 
 }
 
 /// A run in which nothing is missing but its events. `places`: where the profile's call paths are.
-replay::Run run_of(const trace::Profile& profile, replay::Transport& alone,
+replay::Run run_of(const trace::Profile& profile, Transport& alone,
                    std::vector<CallPathId>& places) {
   replay::Run run;
   run.definitions = &profile.definitions;
@@ -305,7 +305,7 @@ constexpr std::string_view kWhatIsMissing =
 Result<Findings> findings_of_profile(const trace::Profile& profile, unsigned threads,
                                      const Losses& losses) {
   threads = thread_count(threads);
-  replay::Alone alone;
+  Alone alone;
   std::vector<CallPathId> places;
   replay::Run run = run_of(profile, alone, places);
   if (run.locations.empty()) return Error{"the profile has no time of any thread"};

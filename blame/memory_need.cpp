@@ -12,8 +12,8 @@
 #include <string>
 
 #include "base/memory.h"
+#include "base/ranks/exchange.h"
 #include "replay/model/shares.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -27,11 +27,11 @@ struct Room {
 
 /// An estimate: peaks that were measured lie between 20 and 45 bytes an event
 /// (docs/evidence/performance.md), but a trace can be made that takes a hundred times as much.
-double needed_here(const trace::Source& source, const replay::Transport& ranks, double events) {
+double needed_here(const trace::Source& source, const Transport& ranks, double events) {
   constexpr double kBytesAnEvent = 48, kOwnLocation = 16 << 10, kOthers = 1 << 10,
                    kAnyTrace = 64 << 20;
   const trace::Definitions& definitions = source.definitions();
-  const replay::Shares shares(definitions, ranks.size());
+  const auto shares = replay::Shares::of(source, ranks.size());
   double own = 0, all = 0, needed = kAnyTrace;
   for (const trace::Location& location : definitions.locations) {
     const bool is_own = shares.owner(location.process) == ranks.rank();
@@ -44,20 +44,20 @@ double needed_here(const trace::Source& source, const replay::Transport& ranks, 
 }
 
 /// Counting reads every file, which one rank does for all.
-uint64_t expected_events(const trace::Source& source, replay::Transport& ranks) {
-  replay::Packer packer;
+uint64_t expected_events(const trace::Source& source, Transport& ranks) {
+  Packer packer;
   if (ranks.rank() == 0) packer.put(source.expected_events());
-  return replay::Unpacker(replay::share_of_first(ranks, packer.take())).get<uint64_t>();
+  return Unpacker(share_of_first(ranks, packer.take())).get<uint64_t>();
 }
 
 /// Returns the rooms by node. The free memory that each rank of a node sees is the same.
-std::map<std::string, Room> rooms(replay::Transport& ranks, const Room& own, bool apart) {
-  replay::Packer packer;
+std::map<std::string, Room> rooms(Transport& ranks, const Room& own, bool apart) {
+  Packer packer;
   packer.put(ranks.node());
   packer.put(own);
   std::map<std::string, Room> nodes;
-  for (const replay::Parcel& parcel : replay::gather_everywhere(ranks, packer.take())) {
-    replay::Unpacker unpacker(parcel);
+  for (const Parcel& parcel : gather_everywhere(ranks, packer.take())) {
+    Unpacker unpacker(parcel);
     const std::string name = unpacker.get_string();
     const auto rank = unpacker.get<Room>();
     const auto [node, fresh] = nodes.try_emplace(name, rank);
@@ -77,7 +77,7 @@ std::string number_of(double events) {
 
 }  // namespace
 
-Result<void> check_memory(const trace::Source& source, replay::Transport& ranks, uint64_t given) {
+Result<void> check_memory(const trace::Source& source, Transport& ranks, uint64_t given) {
   const double free = static_cast<double>(given != 0 ? given : available_memory());
   const auto events = static_cast<double>(expected_events(source, ranks));
   const Room own{needed_here(source, ranks, events), free};

@@ -6,14 +6,14 @@
 
 #include <cstdint>
 
+#include "base/ranks/transport.h"
 #include "base/result.h"
-#include "replay/ranks/transport.h"
 #include "trace/source.h"
 
 namespace culprit::blame {
 
 /// Checks that memory suffices on each node for all its ranks. `given`: bytes that each rank may
 /// take; 0: all free memory. Collective; the answer is the same on all ranks.
-Result<void> check_memory(const trace::Source& source, replay::Transport& ranks, uint64_t given);
+Result<void> check_memory(const trace::Source& source, Transport& ranks, uint64_t given);
 
 }  // namespace culprit::blame

@@ -33,16 +33,16 @@ constexpr log::Component kLog("analyze");
 /// Opens a trace. Names and facts are stored beside records only if these are the experiment's own:
 /// the folders of others stay as they are.
 Result<OpenTrace> open_path(const fs::path& experiment, const ExperimentInfo& info,
-                            unsigned threads, Losses& losses) {
+                            unsigned threads, Losses& losses, Transport* ranks) {
   const fs::path trace = trace_of(experiment, info);
   std::error_code ignored;
   OpenTrace opened;
   if (fs::is_directory(trace, ignored)) {
     const Stopwatch watch;
     const bool own = info.trace.empty();
-    auto records =
-        assemble::open_records(trace.parent_path(), threads,
-                               own ? assemble::Keep::names_and_facts : assemble::Keep::nothing);
+    auto records = assemble::open_records(
+        trace.parent_path(), threads,
+        own ? assemble::Keep::names_and_facts : assemble::Keep::nothing, ranks);
     if (!records) return records.error();
     const assemble::RunFacts& facts = records.value().facts;
     if (!records.value().kept) {
@@ -63,29 +63,48 @@ Result<OpenTrace> open_path(const fs::path& experiment, const ExperimentInfo& in
   return opened;
 }
 
-/// Several ranks read an archive: it is made of the records, or of another tool's trace, if there
-/// is none yet.
-Result<OpenTrace> open_for_all(const fs::path& experiment, const ExperimentInfo& info,
-                               const PipelineOptions& options, Losses& losses) {
+/// The archive that several ranks are to read: another tool's traces become one first, and so do
+/// records if an archive of them is wanted.
+Result<fs::path> archive_for_all(const fs::path& experiment, const ExperimentInfo& info,
+                                 const PipelineOptions& options, OpenTrace& opened,
+                                 Losses& losses) {
   std::error_code ignored;
-  OpenTrace opened;
-  fs::path trace = trace_of(experiment, info);
-  if (fs::is_directory(trace, ignored) || trace::is_foreign_trace(trace)) {
-    auto records = open_trace(experiment, info, options.threads, losses);
-    if (!records) return records;
-    trace = archive_folder(experiment) / "traces.otf2";
-    if (!fs::exists(trace, ignored)) {
-      const trace::Source& source = *records.value().source;
-      auto written = write_archive(source, archive_folder(experiment), options.threads);
-      if (!written) return written.error();
+  const fs::path trace = trace_of(experiment, info);
+  if (!fs::is_directory(trace, ignored) && !trace::is_foreign_trace(trace)) {
+    if (auto facts = assemble::read_facts(experiment)) {
+      opened.facts = std::move(*facts);
+      losses.merge(opened.facts.losses);
     }
-    opened.facts = std::move(records.value().facts);
-  } else if (auto facts = assemble::read_facts(experiment)) {
-    opened.facts = std::move(*facts);
-    losses.merge(opened.facts.losses);
+    return trace;
   }
-  options.others->tell(fs::absolute(trace));
-  auto source = open_together(*options.ranks, trace, losses);
+  auto one = open_trace(experiment, info, options.threads, losses);
+  if (!one) return one.error();
+  opened.facts = std::move(one.value().facts);
+  const fs::path archive = archive_folder(experiment) / "traces.otf2";
+  if (!fs::exists(archive, ignored)) {
+    auto written = write_archive(*one.value().source, archive_folder(experiment), options.threads);
+    if (!written) return written.error();
+  }
+  return archive;
+}
+
+/// Several ranks read a run's records together. Collective, but for what comes before the others
+/// know the task. `threads`: of each rank.
+Result<OpenTrace> open_for_all(const fs::path& experiment, const ExperimentInfo& info,
+                               const PipelineOptions& options, unsigned& threads, Losses& losses) {
+  std::error_code ignored;
+  const fs::path trace = trace_of(experiment, info);
+  if (fs::is_directory(trace, ignored) && !options.otf2) {
+    options.others->tell({Task::What::records, fs::absolute(trace.parent_path())});
+    threads = threads_for(*options.ranks, options.threads);
+    return open_trace(experiment, info, threads, losses, options.ranks);
+  }
+  OpenTrace opened;
+  const auto archive = archive_for_all(experiment, info, options, opened, losses);
+  if (!archive) return archive.error();
+  options.others->tell({Task::What::archive, fs::absolute(archive.value())});
+  threads = threads_for(*options.ranks, options.threads);
+  auto source = open_together(*options.ranks, archive.value(), losses);
   if (!source) return source.error();
   opened.source = std::move(source).value();
   return opened;
@@ -96,14 +115,14 @@ Result<blame::Findings> analyze_records(const fs::path& experiment, const Experi
                                         const PipelineOptions& options, assemble::RunFacts& facts,
                                         Losses& losses) {
   const bool alone = options.ranks == nullptr || options.ranks->alone();
-  auto opened = alone ? open_trace(experiment, info, options.threads, losses)
-                      : open_for_all(experiment, info, options, losses);
+  unsigned threads = options.threads;
+  auto opened = alone ? open_trace(experiment, info, threads, losses)
+                      : open_for_all(experiment, info, options, threads, losses);
   if (!opened) return opened.error();
   if (options.otf2 && alone) {
     auto written = write_archive(*opened->source, archive_folder(experiment), options.threads);
     if (!written) return written.error();
   }
-  const unsigned threads = alone ? options.threads : threads_for(*options.ranks, options.threads);
   auto findings = analyze_trace(*opened->source, options, threads, losses);
   facts = std::move(opened->facts);
   return findings;
@@ -135,8 +154,8 @@ void take_debuginfod(const std::string& seconds) {
 }
 
 Result<OpenTrace> open_trace(const fs::path& experiment, const ExperimentInfo& info,
-                             unsigned threads, Losses& losses) {
-  auto opened = open_path(experiment, info, threads, losses);
+                             unsigned threads, Losses& losses, Transport* ranks) {
+  auto opened = open_path(experiment, info, threads, losses, ranks);
   if (!opened) return opened;
   auto facts = assemble::read_facts(experiment);
   if (!facts) {
@@ -210,14 +229,23 @@ Result<Analysis> analyze_experiment(const fs::path& experiment, const PipelineOp
   return Analysis{std::move(*findings), std::move(saved)};
 }
 
+/// The other ranks' part of the opening. Errors occur on all ranks, and the first reports them.
+Result<std::unique_ptr<trace::Source>> open_task(const Task& task, Transport& ranks,
+                                                 unsigned threads) {
+  Losses told_by_first;
+  if (task.what == Task::What::archive) return open_together(ranks, task.place, told_by_first);
+  auto records = assemble::open_records(task.place, threads, assemble::Keep::nothing, &ranks);
+  if (!records) return records.error();
+  return std::move(records.value().source);
+}
+
 int help_to_analyze(const PipelineOptions& options) {
-  const fs::path trace = wait_for_task(*options.ranks);
-  if (trace.empty()) return 0;
-  Losses losses;
-  // Errors occur on all ranks, and the first reports them.
-  const auto source = open_together(*options.ranks, trace, losses);
-  if (!source) return 0;
+  const Task task = wait_for_task(*options.ranks);
+  if (task.what == Task::What::nothing) return 0;
   const unsigned threads = threads_for(*options.ranks, options.threads);
+  const auto source = open_task(task, *options.ranks, threads);
+  if (!source) return 0;
+  Losses losses;
   static_cast<void>(analyze_trace(*source.value(), options, threads, losses).ok());
   return 0;
 }

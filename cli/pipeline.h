@@ -36,9 +36,9 @@ struct OpenTrace {
 
 /// Opens the trace of an experiment: its records, its archive, or what it refers to. Names and
 /// facts of records are stored with them if possible. `losses` also gets those of the facts: later
-/// stages depend on whether the run came to its end.
+/// stages depend on whether the run came to its end. Several `ranks` open records together.
 Result<OpenTrace> open_trace(const std::filesystem::path& experiment, const ExperimentInfo& info,
-                             unsigned threads, Losses& losses);
+                             unsigned threads, Losses& losses, Transport* ranks = nullptr);
 
 /// Stores in the experiment the facts that cannot be determined later, and writes the archive if it
 /// is wanted.

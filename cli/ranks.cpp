@@ -14,24 +14,15 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ranks/agree.h"
+#include "base/ranks/exchange.h"
 #include "cli/installation.h"
-#include "replay/ranks/exchange.h"
 #include "trace/otf2/reader.h"
 
 namespace culprit::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> gather_texts(replay::Transport& ranks, const std::string& own) {
-  replay::Packer packer;
-  packer.put(own);
-  std::vector<std::string> all;
-  for (const replay::Parcel& parcel : replay::gather_everywhere(ranks, packer.take())) {
-    all.push_back(replay::Unpacker(parcel).get_string());
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -51,12 +42,12 @@ Result<Launched> launched_by(const std::function<const char*(const char*)>& get)
       "or --mpi=pmi2 (MPICH), or give each copy its own trace and --alone"};
 }
 
-Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone) {
+Result<std::unique_ptr<Transport>> open_ranks(bool alone) {
   const auto launched = launched_by(
       [alone](const char* name) -> const char* { return alone ? nullptr : std::getenv(name); });
   if (!launched) return launched.error();
   const std::string& launcher = launched.value().mpi;
-  if (launcher.empty()) return std::unique_ptr<replay::Transport>(new replay::Alone);
+  if (launcher.empty()) return std::unique_ptr<Transport>(new Alone);
   const fs::path library = library_folder() / ("libculprit-ranks-" + launcher + ".so");
   // Open MPI's components look up its symbols in the global scope.
   void* opened = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -66,10 +57,10 @@ Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone) {
         "communicate, but it cannot be loaded ({}): build culprit with that MPI, or add --alone",
         launcher == "openmpi" ? "Open MPI" : "MPICH", dlerror())};
   }
-  using Open = replay::Transport*();
+  using Open = Transport*();
   auto* open = reinterpret_cast<Open*>(dlsym(opened, "culprit_open_ranks"));
   if (open == nullptr) return Error{"'" + library.string() + "' is not a library of culprit"};
-  std::unique_ptr<replay::Transport> ranks(open());
+  std::unique_ptr<Transport> ranks(open());
   if (ranks->size() != launched.value().copies) {
     return Error{fmt::format(
         "the launcher started {} copies of culprit, but the MPI that culprit was built with sees "
@@ -79,7 +70,7 @@ Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone) {
   return ranks;
 }
 
-Result<void> check_same(replay::Transport& ranks, const std::string& arguments) {
+Result<void> check_same(Transport& ranks, const std::string& arguments) {
   const std::vector<std::string> all = gather_texts(ranks, arguments);
   for (size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;
@@ -92,31 +83,32 @@ Result<void> check_same(replay::Transport& ranks, const std::string& arguments) 
   return {};
 }
 
-void TaskForOthers::tell(const fs::path& trace) {
+void TaskForOthers::tell(const Task& task) {
   if (std::exchange(told_, true)) return;
-  replay::Packer packer;
-  packer.put(trace.string());
-  replay::share_of_first(ranks_, packer.take());
+  Packer packer;
+  packer.put(task.what);
+  packer.put(task.place.string());
+  share_of_first(ranks_, packer.take());
 }
 
-fs::path wait_for_task(replay::Transport& ranks) {
-  return replay::Unpacker(replay::share_of_first(ranks, {})).get_string();
+Task wait_for_task(Transport& ranks) {
+  const Parcel parcel = share_of_first(ranks, {});
+  Unpacker unpacker(parcel);
+  const auto what = unpacker.get<Task::What>();
+  return {what, unpacker.get_string()};
 }
 
-Result<std::unique_ptr<trace::Source>> open_together(replay::Transport& ranks,
-                                                     const fs::path& trace, Losses& losses) {
+Result<std::unique_ptr<trace::Source>> open_together(Transport& ranks, const fs::path& archive,
+                                                     Losses& losses) {
   Losses told_by_first;
-  auto source = trace::open_otf2(trace, ranks.rank() == 0 ? losses : told_by_first);
-  if (ranks.alone()) return source;
-  const std::vector<std::string> wrong = gather_texts(ranks, source ? "" : source.error().sentence);
-  const std::vector<std::string> nodes = gather_texts(ranks, ranks.node());
-  for (size_t r = 0; r < wrong.size(); ++r) {
-    if (!wrong[r].empty()) return Error{wrong[r] + " (seen from " + nodes[r] + ")"};
+  auto source = trace::open_otf2(archive, ranks.rank() == 0 ? losses : told_by_first);
+  if (auto all = first_error(ranks, source ? "" : source.error().sentence); !all) {
+    return all.error();
   }
   return source;
 }
 
-unsigned threads_for(replay::Transport& ranks, unsigned requested) {
+unsigned threads_for(Transport& ranks, unsigned requested) {
   if (ranks.alone() || requested != 0) return requested;
   cpu_set_t bound;
   CPU_ZERO(&bound);

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "base/losses.h"
+#include "base/ranks/transport.h"
 #include "base/result.h"
-#include "replay/ranks/transport.h"
 #include "trace/source.h"
 
 namespace culprit::cli {
@@ -28,37 +28,43 @@ struct Launched {
 Result<Launched> launched_by(const std::function<const char*(const char*)>& get);
 
 /// To the other copies; Alone if there are none, or if `alone` says so. Once in a process.
-Result<std::unique_ptr<replay::Transport>> open_ranks(bool alone);
+Result<std::unique_ptr<Transport>> open_ranks(bool alone);
 
 /// Whether all ranks were started with the same arguments: they share one task. The same answer on
 /// all.
-Result<void> check_same(replay::Transport& ranks, const std::string& arguments);
+Result<void> check_same(Transport& ranks, const std::string& arguments);
+
+/// What all ranks are to analyse.
+struct Task {
+  enum class What : uint8_t { nothing, records, archive };
+  What what = What::nothing;
+  std::filesystem::path place;  ///< the experiment that has the records; or the archive
+};
 
 /// Rank 0's job description for the other ranks; the destructor releases them on failure.
 class TaskForOthers {
  public:
-  explicit TaskForOthers(replay::Transport& ranks) : ranks_(ranks) {}
+  explicit TaskForOthers(Transport& ranks) : ranks_(ranks) {}
   TaskForOthers(const TaskForOthers&) = delete;
   TaskForOthers& operator=(const TaskForOthers&) = delete;
   ~TaskForOthers() { tell({}); }
 
-  /// The archive that all are to analyse.
-  void tell(const std::filesystem::path& trace);
+  void tell(const Task& task);
 
  private:
-  replay::Transport& ranks_;
+  Transport& ranks_;
   bool told_ = false;
 };
 
-/// Of the other ranks: the archive to analyse; empty: there is nothing to do.
-std::filesystem::path wait_for_task(replay::Transport& ranks);
+/// Of the other ranks.
+Task wait_for_task(Transport& ranks);
 
-/// Opens the trace on all ranks, or fails on all. Losses are counted on the first rank only.
-Result<std::unique_ptr<trace::Source>> open_together(replay::Transport& ranks,
-                                                     const std::filesystem::path& trace,
+/// Opens the archive on all ranks, or fails on all. Losses are counted on the first rank only.
+Result<std::unique_ptr<trace::Source>> open_together(Transport& ranks,
+                                                     const std::filesystem::path& archive,
                                                      Losses& losses);
 
 /// For `-j requested`: ranks on one node that may use the same processors share them.
-unsigned threads_for(replay::Transport& ranks, unsigned requested);
+unsigned threads_for(Transport& ranks, unsigned requested);
 
 }  // namespace culprit::cli

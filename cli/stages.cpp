@@ -26,7 +26,7 @@ constexpr log::Component kLog("analyze");
 
 Result<blame::Findings> analyze_trace(const trace::Source& source, const PipelineOptions& options,
                                       unsigned threads, Losses& losses) {
-  replay::Alone alone;
+  Alone alone;
   blame::AnalyzeOptions analysis;
   analysis.threads = threads;
   analysis.memory = options.memory;

@@ -8,12 +8,12 @@
 #include <filesystem>
 
 #include "base/losses.h"
+#include "base/ranks/transport.h"
 #include "base/result.h"
 #include "blame/findings/findings.h"
 #include "blame/passes.h"
 #include "cli/experiment.h"
 #include "cli/ranks.h"
-#include "replay/ranks/transport.h"
 #include "trace/source.h"
 
 namespace culprit::cli {
@@ -22,12 +22,12 @@ struct PipelineOptions {
   unsigned threads = 0;  ///< 0: all cores
   bool otf2 = false;     ///< write an archive, too
   blame::DisabledPasses disabled = {};
-  bool verify = false;                 ///< look at what each pass left
-  bool last_alone = false;             ///< as in blame::AnalyzeOptions
-  bool profile = false;                ///< of the profile alone, even where there is a trace
-  uint64_t memory = 0;                 ///< bytes that the analysis may take; 0: what is free
-  replay::Transport* ranks = nullptr;  ///< that analyse together; null: there is but this one
-  TaskForOthers* others = nullptr;     ///< if there are several
+  bool verify = false;              ///< look at what each pass left
+  bool last_alone = false;          ///< as in blame::AnalyzeOptions
+  bool profile = false;             ///< of the profile alone, even where there is a trace
+  uint64_t memory = 0;              ///< bytes that the analysis may take; 0: what is free
+  Transport* ranks = nullptr;       ///< that analyse together; null: there is but this one
+  TaskForOthers* others = nullptr;  ///< if there are several
 };
 
 class Stopwatch {

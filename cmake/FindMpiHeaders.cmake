@@ -5,7 +5,7 @@
 # wrapper tells where mpi.h lies, the header's own macros tell whose it is. Sets
 #   MpiHeaders_FOUND   names found: openmpi mpich
 #   MPI_<name>_INCLUDE_DIRS, MPI_<name>_COMPILER
-#   MPI_<name>_LINK_FLAGS  for what is itself an MPI program (replay/ranks/transport_mpi.cpp); decoders are
+#   MPI_<name>_LINK_FLAGS  for what is itself an MPI program (base/ranks/transport_mpi.cpp); decoders are
 #                          linked to no MPI (collector/mpi/resolver.cpp)
 
 function(_culprit_find_mpi name macro)

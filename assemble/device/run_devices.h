@@ -20,9 +20,10 @@ struct RunDevices {
   std::vector<trace::Device> all;          ///< by DeviceId
 };
 
-/// Reads the logs of devices of all `folders`. Sentences that the reader must see are added to
-/// `notes`, each once.
-RunDevices gather_devices(const std::vector<RawProcessFolder>& folders, Losses& losses,
-                          std::vector<std::string>& notes);
+/// Reads the logs of devices of all `folders`, whose devices have no ids yet.
+RunDevices read_devices(const std::vector<RawProcessFolder>& folders, Losses& losses);
+/// Gives ids to the devices. Sentences that the reader must see are added to `notes`, each once.
+void number_devices(const std::vector<RawProcessFolder>& folders, RunDevices& run,
+                    std::vector<std::string>& notes);
 
 }  // namespace culprit::assemble

@@ -19,8 +19,11 @@ constexpr std::string_view kHead = "culprit names of a run 3\n";
 }  // namespace
 
 KeptNames KeptNames::read(const GuardedPath& file) {
-  const std::string all = file.read(kLargest).value_or("");
-  SymbolUnpacker unpacker(unsealed(kHead, all));
+  return unpack(unsealed(kHead, file.read(kLargest).value_or("")));
+}
+
+KeptNames KeptNames::unpack(std::string_view packed) {
+  SymbolUnpacker unpacker(packed);
   std::map<std::string, KeptModule, std::less<>> modules;
   const auto count = unpacker.number<uint32_t>();
   for (uint32_t i = 0; i < count && !unpacker.damaged(); ++i) {
@@ -31,7 +34,7 @@ KeptNames KeptNames::read(const GuardedPath& file) {
   return unpacker.damaged() ? KeptNames() : KeptNames(std::move(modules));
 }
 
-Result<void> KeptNames::write(const GuardedPath& file) const {
+std::string KeptNames::pack() const {
   SymbolPacker packer;
   packer.number(static_cast<uint32_t>(modules_.size()));
   for (const auto& [path, module] : modules_) {
@@ -39,7 +42,11 @@ Result<void> KeptNames::write(const GuardedPath& file) const {
     packer.text(module.build_id);
     packer.symbols(module.symbols);
   }
-  return file.replace(sealed(kHead, packer.take()));
+  return packer.take();
+}
+
+Result<void> KeptNames::write(const GuardedPath& file) const {
+  return file.replace(sealed(kHead, pack()));
 }
 
 bool KeptNames::add(const KeptNames& more) {

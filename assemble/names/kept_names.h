@@ -32,12 +32,18 @@ class KeptNames {
   static KeptNames read(const GuardedPath& file);
   Result<void> write(const GuardedPath& file) const;
 
+  /// The same without a file.
+  std::string pack() const;
+  static KeptNames unpack(std::string_view packed);
+
   /// Adds the names of more places. Of an object file of which another build is known, those stay
   /// that are there. Whether anything was new.
   bool add(const KeptNames& more);
 
   /// Null: the object file at `path` is unknown.
   const KeptModule* find(std::string_view path) const;
+  /// By path.
+  const std::map<std::string, KeptModule, std::less<>>& modules() const { return modules_; }
 
  private:
   std::map<std::string, KeptModule, std::less<>> modules_;

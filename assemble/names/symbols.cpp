@@ -149,6 +149,17 @@ bool Symbols::resolve(unsigned threads, const SymbolSource& source, const NameCa
   return in_time;
 }
 
+void Symbols::take(const KeptNames& names) {
+  for (const auto& [path, module] : names.modules()) {
+    Module& own = modules_[path];
+    own.build_id = module.build_id;
+    for (const auto& [offset, symbol] : module.symbols) {
+      Symbol& taken = own.symbols[offset] = symbol;
+      taken.module = base_name(path);
+    }
+  }
+}
+
 KeptNames Symbols::kept() const {
   std::map<std::string, KeptModule, std::less<>> kept;
   for (const auto& [path, module] : modules_) kept[path] = {module.build_id, module.symbols};

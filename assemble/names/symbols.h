@@ -35,6 +35,8 @@ class Symbols {
   /// asked; returns false if their time was up before all had been.
   bool resolve(unsigned threads, const SymbolSource& source, const NameCache& cache,
                const KeptNames& kept, const DebugServers& servers = {});
+  /// Names of places that were looked up elsewhere.
+  void take(const KeptNames& names);
   /// All that was resolved.
   KeptNames kept() const;
   /// A resolved place. MT: safe after resolve().

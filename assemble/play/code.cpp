@@ -233,6 +233,16 @@ void ProcessCode::learn_address(uint64_t address, const Symbols& symbols,
   }
 }
 
+void ProcessCode::renumber(const std::vector<RegionId>& number) {
+  const auto change = [&](RegionId& region) {
+    if (region.valid()) region = number[region.index()];
+  };
+  for (Code& code : code_) {
+    change(code.spins);
+    for (CodeFrame& frame : code.frames) change(frame.region);
+  }
+}
+
 const Code& ProcessCode::before(uint64_t return_address) const {
   static const Code kNothing;
   const uint32_t at = places_.find(return_address);

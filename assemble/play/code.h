@@ -67,6 +67,9 @@ class ProcessCode {
   void learn(const Survey& survey, const Symbols& symbols, const NotThePrograms& others,
              Regions& regions);
 
+  /// Region i is `number[i]` from now on.
+  void renumber(const std::vector<RegionId>& number);
+
   /// The code before a return address, or before the address of a sample, which is likewise one
   /// past the instruction. MT: safe after learn().
   const Code& before(uint64_t return_address) const;

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/ranks/fields.h"
+
 namespace culprit::assemble {
 namespace {
 
@@ -103,22 +105,25 @@ double unsampled_part(double expected, double weight) {
 }
 
 void Pool::add(std::span<const RegionId> frames, double sample_weight, double sample_position) {
+  const double position = std::round(sample_position / kPositionUnit) * kPositionUnit;
+  add_sum(frames, sample_weight, sample_weight * position);
+}
+
+void Pool::add_sum(std::span<const RegionId> frames, double weights, double positions) {
   const auto [it, is_new] =
       part_of.try_emplace(hash_of(frames), static_cast<uint32_t>(parts.size()));
   if (is_new) parts.push_back({{frames.begin(), frames.end()}, 0, 0});
   PooledPart& part = parts[it->second];
-  part.weight += sample_weight;
-  part.position += sample_weight * sample_position;
-  weight += sample_weight;
+  part.weight += weights;
+  part.position += positions;
+  weight += weights;
 }
 
 void Pool::merge(const Pool& other) {
   ends = other.ends;
   length_ns += other.length_ns;
   expected += other.expected;
-  for (const PooledPart& part : other.parts) {
-    add(part.frames, part.weight, part.weight > 0 ? part.position / part.weight : 0);
-  }
+  for (const PooledPart& part : other.parts) add_sum(part.frames, part.weight, part.position);
 }
 
 void StretchTally::add(StretchKind kind, const StretchEnds& ends, Duration length, double expected,
@@ -145,6 +150,94 @@ void Folding::merge(uint32_t lane, StretchTally&& tally) {
     by_length_[what].merge(pool);
     by_lane_[{what.kind, lane, what.length}].merge(pool);
     if (pool.weight > 0) of_lane_[lane][what.kind].merge(pool);
+  }
+}
+
+template <class Way>
+void fields(Way& way, PooledPart& part) {
+  way(part.frames, part.weight, part.position);
+}
+
+/// Its parts' places are found anew.
+template <class Way>
+void fields(Way& way, Pool& pool) {
+  way(pool.ends, pool.length_ns, pool.expected, pool.parts);
+}
+
+namespace {
+
+/// A pool as its parts make it.
+Pool remade(const Pool& pool) {
+  Pool made;
+  made.merge(pool);
+  return made;
+}
+
+template <class Pools>
+void renumber_pools(Pools& pools, const std::vector<RegionId>& number) {
+  const auto change = [&](RegionId& region) {
+    if (region.valid()) region = number[region.index()];
+  };
+  for (auto& [key, pool] : pools) {
+    change(pool.ends.from);
+    change(pool.ends.to);
+    for (PooledPart& part : pool.parts) {
+      for (RegionId& region : part.frames) change(region);
+    }
+    pool = remade(pool);
+  }
+}
+
+template <class Pools>
+void pack_pools(const Pools& pools, Packer& packer) {
+  FieldPacker way(packer);
+  auto count = uint64_t{pools.size()};
+  way(count);
+  for (const auto& [key, pool] : pools) {
+    auto one = key;
+    Pool copy = pool;
+    way(one, copy);
+  }
+}
+
+template <class Pools>
+void add_pools(Unpacker& unpacker, Pools& pools) {
+  FieldUnpacker way(unpacker);
+  for (auto left = unpacker.get<uint64_t>(); left > 0; --left) {
+    typename Pools::key_type key{};
+    Pool pool;
+    way(key, pool);
+    pools[key].merge(pool);
+  }
+}
+
+}  // namespace
+
+void Folding::renumber(const std::vector<RegionId>& number) {
+  renumber_pools(by_kind_, number);
+  renumber_pools(by_length_, number);
+  renumber_pools(by_lane_, number);
+  for (auto& [lane, pools] : of_lane_) renumber_pools(pools, number);
+  for (auto& [kind, region] : sleeps_) {
+    if (region.valid()) region = number[region.index()];
+  }
+}
+
+void Folding::pack_common(Packer& packer) const {
+  packer.put(length_ns_);
+  pack_pools(by_kind_, packer);
+  pack_pools(by_length_, packer);
+}
+
+void Folding::join(const std::vector<Parcel>& all) {
+  length_ns_ = 0;
+  by_kind_.clear();
+  by_length_.clear();
+  for (const Parcel& parcel : all) {
+    Unpacker unpacker(parcel);
+    length_ns_ += unpacker.get<double>();
+    add_pools(unpacker, by_kind_);
+    add_pools(unpacker, by_length_);
   }
 }
 

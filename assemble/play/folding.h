@@ -22,6 +22,7 @@
 
 #include "base/flat_map.h"
 #include "base/ids.h"
+#include "base/ranks/exchange.h"
 #include "base/time.h"
 
 namespace culprit::assemble {
@@ -55,11 +56,14 @@ struct StretchSample {
   uint64_t weight = 1;           ///< expirations of the timer
 };
 
+inline constexpr double kPositionUnit = 1.0 / (1 << 20);
+
 /// The samples of stretches of one kind that found the same functions.
 struct PooledPart {
   std::vector<RegionId> frames;
   double weight = 0;
-  double position = 0;  ///< sum of weighted positions
+  double position = 0;  ///< sum of weighted positions: a multiple of kPositionUnit, so that sums
+                        ///< do not depend on who adds them up
 };
 
 struct Pool {
@@ -71,6 +75,8 @@ struct Pool {
   std::unordered_map<uint64_t, uint32_t> part_of;  ///< by hash of the frames
 
   void add(std::span<const RegionId> frames, double sample_weight, double sample_position);
+  /// `positions`: as in PooledPart.
+  void add_sum(std::span<const RegionId> frames, double weights, double positions);
   void merge(const Pool& other);
 };
 
@@ -104,6 +110,13 @@ class StretchTally {
 class Folding {
  public:
   void merge(uint32_t lane, StretchTally&& tally);
+
+  /// Region i is `number[i]` from now on.
+  void renumber(const std::vector<RegionId>& number);
+  /// The pools of all lanes together, for others that have pools of other lanes; join() puts those
+  /// of all, in the order of lanes, in place of the own ones.
+  void pack_common(Packer& packer) const;
+  void join(const std::vector<Parcel>& all);
 
   using NameOfSleep = std::function<RegionId(const StretchEnds&)>;
   /// Names the unsampled part of kinds in which threads slept. To be called once, when all are

@@ -106,22 +106,27 @@ LinesOfCode count_lines(const ProcessCode& code, const SampledStacks& stacks) {
   return LineCounter(code, stacks).count();
 }
 
-std::vector<CostlyLine> costliest_lines(std::span<const ProcessCode> code,
-                                        std::span<const ProcessAccount> accounts,
-                                        const std::vector<trace::Region>& regions,
-                                        unsigned threads) {
+SampledLines count_lines(std::span<const ProcessCode> code,
+                         std::span<const ProcessAccount> accounts, unsigned threads) {
   std::vector<LinesOfCode> by_folder(code.size());
   parallel_for(code.size(), threads,
                [&](size_t i) { by_folder[i] = count_lines(code[i], accounts[i].survey.stacks); });
-  std::map<RegionId, std::map<SourceLine, uint64_t>> functions;
+  SampledLines all;
   for (const LinesOfCode& lines : by_folder) {
     for (const auto& [line, counts] : lines) {
-      if (line.function.valid()) functions[line.function][line] += counts.with_callees;
+      if (line.function.valid()) all[line] += counts.with_callees;
     }
   }
+  return all;
+}
+
+std::vector<CostlyLine> costliest_lines(const SampledLines& lines,
+                                        const std::vector<trace::Region>& regions) {
+  std::map<RegionId, std::vector<std::pair<SourceLine, uint64_t>>> functions;
+  for (const auto& one : lines) functions[one.first.function].push_back(one);
   std::vector<CostlyLine> found;
-  for (const auto& [function, lines] : functions) {
-    add_costliest(regions[function.index()], {lines.begin(), lines.end()}, found);
+  for (const auto& [function, of_function] : functions) {
+    add_costliest(regions[function.index()], of_function, found);
   }
   constexpr size_t kMost = 1000;
   std::stable_sort(found.begin(), found.end(), [](const CostlyLine& a, const CostlyLine& b) {

@@ -38,12 +38,16 @@ using LinesOfCode = std::map<SourceLine, LineCounts>;
 /// Of one process.
 LinesOfCode count_lines(const ProcessCode& code, const SampledStacks& stacks);
 
-/// The costliest lines of each function of the program that was sampled often enough, over all
-/// processes; the functions with most samples first. `code`, `accounts`: by process; `regions`: by
-/// RegionId.
-std::vector<CostlyLine> costliest_lines(std::span<const ProcessCode> code,
-                                        std::span<const ProcessAccount> accounts,
-                                        const std::vector<trace::Region>& regions,
-                                        unsigned threads);
+/// By line of a function: samples found there, or in functions that it calls.
+using SampledLines = std::map<SourceLine, uint64_t>;
+
+/// Over all processes. `code`, `accounts`: by process.
+SampledLines count_lines(std::span<const ProcessCode> code,
+                         std::span<const ProcessAccount> accounts, unsigned threads);
+
+/// The costliest lines of each function of the program that was sampled often enough; the functions
+/// with most samples first. `regions`: by RegionId.
+std::vector<CostlyLine> costliest_lines(const SampledLines& lines,
+                                        const std::vector<trace::Region>& regions);
 
 }  // namespace culprit::assemble

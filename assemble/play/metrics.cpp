@@ -9,7 +9,17 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ranks/fields.h"
 #include "base/result.h"
+
+namespace culprit::trace {
+
+template <class Way>
+void fields(Way& way, Metric& metric) {
+  way(metric.name, metric.unit, metric.mode);
+}
+
+}  // namespace culprit::trace
 
 namespace culprit::assemble {
 namespace {
@@ -42,6 +52,31 @@ MetricSetId Metrics::set(const std::vector<trace::Metric>& metrics) {
   CULPRIT_CHECK(!complete_ || known != sets_.end());
   if (known == sets_.end()) sets_.push_back(std::move(wanted));
   return MetricSetId(index);
+}
+
+void Metrics::pack(Packer& packer) const {
+  std::vector<std::vector<trace::Metric>> sets;
+  for (const trace::MetricSet& set : sets_) {
+    auto& one = sets.emplace_back();
+    for (const MetricId metric : set) one.push_back(metrics_[metric.index()]);
+  }
+  auto refused = refused_;
+  FieldPacker way(packer);
+  way(sets, refused);
+}
+
+void Metrics::join(const std::vector<Parcel>& all) {
+  metrics_.clear();
+  sets_.clear();
+  for (const Parcel& parcel : all) {
+    Unpacker unpacker(parcel);
+    FieldUnpacker way(unpacker);
+    std::vector<std::vector<trace::Metric>> sets;
+    std::map<std::string, std::string> refused;
+    way(sets, refused);
+    for (const auto& one : sets) set(one);
+    refused_.merge(refused);
+  }
 }
 
 void Metrics::refuse(const std::string& name, const std::string& why) {

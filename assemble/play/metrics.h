@@ -13,6 +13,7 @@
 
 #include "assemble/play/timeline.h"
 #include "assemble/raw/reader.h"
+#include "base/ranks/exchange.h"
 #include "trace/definitions.h"
 
 namespace culprit::assemble {
@@ -24,6 +25,9 @@ class Metrics {
   /// A counter that was asked for, and why it is not there.
   void refuse(const std::string& name, const std::string& why);
 
+  /// Puts those of several tables in place of these, so that all who do it have the same ids.
+  void pack(Packer& packer) const;
+  void join(const std::vector<Parcel>& all);
   /// All of them by id. From now on there are no others: to ask for one is a bug.
   void complete(trace::Definitions& definitions);
   const std::map<std::string, std::string>& refused() const { return refused_; }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "base/fnv.h"
 #include "base/result.h"
 #include "trace/device_apis.h"
 #include "trace/mpi_calls.h"
@@ -35,16 +36,34 @@ std::vector<trace::Region> Regions::complete() {
   return regions_;
 }
 
+void Regions::renumber(std::vector<trace::Region> all, const std::vector<RegionId>& number) {
+  for (auto& [construct, region] : constructs_) region = number[region.index()];
+  ids_.clear();
+  regions_.clear();
+  marks_.clear();
+  for (trace::Region& region : all) {
+    ids_.emplace(key_of(region), RegionId(regions_.size()));
+    append(std::move(region));
+  }
+}
+
+void Regions::append(trace::Region region) {
+  uint64_t mark = fnv1a(region.name);
+  mark =
+      with(with(with(mark, fnv1a(region.file)), region.line), static_cast<uint64_t>(region.role));
+  marks_.add(mark);
+  regions_.push_back(std::move(region));
+}
+
 RegionId Regions::intern(trace::Region region) {
   if (complete_) {
-    const auto known = ids_.find({region.name, region.file, region.line, region.role});
+    const auto known = ids_.find(key_of(region));
     CULPRIT_CHECK(known != ids_.end());
     return known->second;
   }
   const std::lock_guard lock(mutex_);
-  const auto [it, added] = ids_.try_emplace({region.name, region.file, region.line, region.role},
-                                            RegionId(regions_.size()));
-  if (added) regions_.push_back(std::move(region));
+  const auto [it, added] = ids_.try_emplace(key_of(region), RegionId(regions_.size()));
+  if (added) append(std::move(region));
   return it->second;
 }
 

@@ -17,6 +17,7 @@
 
 #include "assemble/names/symbols.h"
 #include "assemble/play/folding.h"
+#include "assemble/play/region_marks.h"
 #include "base/ids.h"
 #include "trace/definitions.h"
 
@@ -66,6 +67,12 @@ class Regions {
   /// Time in which recording was off (trace::kNotRecorded).
   RegionId not_recorded();
 
+  /// All regions by id, as far as they are known.
+  const std::vector<trace::Region>& known() const { return regions_; }
+  /// For those who must not depend on the ids while several analysis ranks find regions.
+  const RegionMarks& marks() const { return marks_; }
+  /// Region i becomes `number[i]` of `all`.
+  void renumber(std::vector<trace::Region> all, const std::vector<RegionId>& number);
   /// All regions by id. From now on there are no others: to ask for one is a bug.
   std::vector<trace::Region> complete();
 
@@ -81,7 +88,12 @@ class Regions {
     size_t operator()(const Construct& one) const;
   };
 
+  using Key = std::tuple<std::string, std::string, uint32_t, trace::RegionRole>;
+  static Key key_of(const trace::Region& region) {
+    return {region.name, region.file, region.line, region.role};
+  }
   RegionId intern(trace::Region region);
+  void append(trace::Region region);
   RegionId intern_openmp(const Construct& construct);
 
   bool complete_ = false;  ///< and nothing changes any more
@@ -89,8 +101,9 @@ class Regions {
   std::mutex constructs_mutex_;
   std::unordered_map<Construct, RegionId, HashConstruct> constructs_;
   std::deque<std::string> construct_names_;  ///< what constructs_ refers to
-  std::map<std::tuple<std::string, std::string, uint32_t, trace::RegionRole>, RegionId> ids_;
+  std::map<Key, RegionId> ids_;
   std::vector<trace::Region> regions_;
+  RegionMarks marks_;
 };
 
 }  // namespace culprit::assemble

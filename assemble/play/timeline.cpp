@@ -110,7 +110,7 @@ void Timeline::push(Time time, Entry entry) {
   count_lack_of_core(advance(time));
   sink().enter(last_, entry.region);
   const StretchKind around = stack_.empty() ? 0 : stack_.back().inside;
-  entry.inside = entry.level == Level::frame ? around : with(around, entry.region.index());
+  entry.inside = entry.level == Level::frame ? around : with(around, mark(entry.region));
   if (entry.level == Level::task) ++tasks_[task_slot(entry.id)];
   stack_.push_back(entry);
 }
@@ -150,7 +150,7 @@ std::span<const Timeline::Entry> Timeline::frames() const {
 }
 
 void Timeline::enter(Time time, Level level, RegionId region, uint64_t id) {
-  const StretchKind entry = with(last_end_, region.index());
+  const StretchKind entry = with(last_end_, mark(region));
   push(time, {region, level, id, 0, entry});
   known_ = last_;
   edge_ = with(entry, kEntered);
@@ -488,7 +488,7 @@ void Timeline::observe(Time time, const UserPath& path) {
   set_relative(path, exact_);
   StretchKind end = with(kPath, exact_.base);
   for (size_t i = 0; i < exact_.regions.size(); ++i) {
-    end = with(with(end, exact_.regions[i].index()), exact_.site(i));
+    end = with(with(end, mark(exact_.regions[i])), exact_.site(i));
   }
   settle(time, end, &exact_);
 }

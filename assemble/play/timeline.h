@@ -18,6 +18,7 @@
 
 #include "assemble/play/core_time_series.h"
 #include "assemble/play/folding.h"
+#include "assemble/play/region_marks.h"
 #include "base/ids.h"
 #include "base/time.h"
 #include "trace/events.h"
@@ -67,6 +68,8 @@ struct Folder {
   double core_share = 1;           ///< of the time in which the thread could compute, that it did
   CoreTimeSeries cores = {};       ///< the same by and by, where it often could not
   MetricSetId no_core = {};        ///< the counter of the time in which it could not
+  /// By which stretches of a kind are known; null: by ids, which is faster.
+  const RegionMarks* marks = nullptr;
 };
 
 /// Time in the kernel and page faults.
@@ -164,6 +167,9 @@ class Timeline {
       base = 0;
     }
   };
+  uint64_t mark(RegionId region) const {
+    return folder_.marks != nullptr ? folder_.marks->of(region) : region.index();
+  }
   Functions relative(const UserPath& path) const;
   void set_relative(const UserPath& path, Functions& to) const;
   Functions known_functions() const;

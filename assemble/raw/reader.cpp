@@ -276,29 +276,41 @@ void RawLog::leave_out(const RawRecord& record) {
   std::memcpy(kind, &kNothing, sizeof kNothing);
 }
 
-std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads,
-                                       LogsWithout empty) {
-  std::vector<RawProcessFolder> folders;
-  for (const std::string& name : raw.list()) {
-    if (!(raw / name).is_folder() || name == trace::kRawBurstsFolder) continue;
-    const auto record = read_process(raw / name / "process");
-    losses.add(LossKind::unreadable_processes, record ? 0 : 1);
-    losses.add(LossKind::damaged_processes, record && record->damaged ? 1 : 0);
-    if (!record) continue;
-    RawProcessFolder& folder = folders.emplace_back();
-    folder.folder = raw / name;
-    folder.process = record->process;
-  }
+std::vector<std::string> process_names(const GuardedPath& raw) {
+  std::vector<std::string> names = raw.list();
+  std::erase_if(names, [&](const std::string& name) {
+    return name == trace::kRawBurstsFolder || !(raw / name).is_folder();
+  });
+  return names;
+}
+
+std::optional<RawProcessFolder> read_process_folder(const GuardedPath& raw, const std::string& name,
+                                                    Losses& losses) {
+  const auto record = read_process(raw / name / "process");
+  losses.add(LossKind::unreadable_processes, record ? 0 : 1);
+  losses.add(LossKind::damaged_processes, record && record->damaged ? 1 : 0);
+  if (!record) return std::nullopt;
+  RawProcessFolder folder;
+  folder.folder = raw / name;
+  folder.process = record->process;
+  return folder;
+}
+
+void sort_by_start(std::vector<RawProcessFolder>& folders) {
   std::sort(folders.begin(), folders.end(), [](const auto& a, const auto& b) {
     const auto& p = a.process;
     const auto& q = b.process;
     return std::tie(p.first.realtime_ns, p.start_ticks, a.folder.path()) <
            std::tie(q.first.realtime_ns, q.start_ticks, b.folder.path());
   });
+}
+
+void read_logs(const std::vector<RawProcessFolder*>& folders, Losses& losses, unsigned threads,
+               LogsWithout empty) {
   std::vector<Job> jobs;
   std::vector<size_t> ends;
-  for (RawProcessFolder& folder : folders) {
-    find_logs(folder, jobs, losses);
+  for (RawProcessFolder* const folder : folders) {
+    find_logs(*folder, jobs, losses);
     ends.push_back(jobs.size());
   }
   parallel_for(jobs.size(), threads, [&](size_t i) {
@@ -309,8 +321,20 @@ std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, u
   });
   size_t begin = 0;
   for (size_t i = 0; i < folders.size(); begin = ends[i++]) {
-    take_logs(folders[i], std::span(jobs).subspan(begin, ends[i] - begin), empty, losses);
+    take_logs(*folders[i], std::span(jobs).subspan(begin, ends[i] - begin), empty, losses);
   }
+}
+
+std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads,
+                                       LogsWithout empty) {
+  std::vector<RawProcessFolder> folders;
+  for (const std::string& name : process_names(raw)) {
+    if (auto folder = read_process_folder(raw, name, losses)) folders.push_back(std::move(*folder));
+  }
+  sort_by_start(folders);
+  std::vector<RawProcessFolder*> all;
+  for (RawProcessFolder& folder : folders) all.push_back(&folder);
+  read_logs(all, losses, threads, empty);
   return folders;
 }
 

@@ -200,4 +200,17 @@ enum class LogsWithout : uint8_t { left_out, kept };
 std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads = 1,
                                        LogsWithout empty = LogsWithout::left_out);
 
+// Its two parts, for those who read some of the processes only.
+
+/// The names under `raw` under which there may be a process.
+std::vector<std::string> process_names(const GuardedPath& raw);
+/// The process under this name without its logs; none, and counted, if it is unreadable.
+std::optional<RawProcessFolder> read_process_folder(const GuardedPath& raw, const std::string& name,
+                                                    Losses& losses);
+/// In an order that does not depend on who read them.
+void sort_by_start(std::vector<RawProcessFolder>& folders);
+/// Reads the logs of these processes.
+void read_logs(const std::vector<RawProcessFolder*>& folders, Losses& losses, unsigned threads,
+               LogsWithout empty);
+
 }  // namespace culprit::assemble

@@ -136,6 +136,7 @@ std::vector<ProcessAccount> survey_threads(std::vector<RawProcessFolder>& folder
     account.survey.merge(std::move(surveys[i].survey));
   }
   for (size_t i = 0; i < folders.size(); ++i) {
+    accounts[i].made_tasks = accounts[i].survey.task_code.size();
     leave_out_idle_helpers(facts[i], folders[i], numbers[i], accounts[i].survey);
     order_threads(folders[i].logs, numbers[i]);
   }

@@ -16,6 +16,7 @@ namespace culprit::assemble {
 /// Of one process.
 struct ProcessAccount {
   Survey survey;
+  uint64_t made_tasks = 0;                ///< of OpenMP
   std::vector<ToolTime> threads;          ///< what each cost
   std::map<uint32_t, CoreUse> core_uses;  ///< by log, of those that the kernel reports
   Sleepers sleepers;

@@ -202,8 +202,8 @@ uint64_t most_tasks_a_second(const std::vector<RawProcessFolder>& folders,
         (clock.time(i, survey.last_ticks) - clock.time(i, folders[i].process.start_ticks))
             .seconds();
     if (life_s <= 0 || folders[i].process.gomp_redirected != 1) continue;
-    most = std::max(most,
-                    static_cast<uint64_t>(static_cast<double>(survey.task_code.size()) / life_s));
+    most =
+        std::max(most, static_cast<uint64_t>(static_cast<double>(accounts[i].made_tasks) / life_s));
   }
   return most;
 }

@@ -119,6 +119,19 @@ std::string note_on(const Arriving& world, const std::vector<RawProcessFolder>& 
 
 }  // namespace
 
+std::vector<size_t> order_of(const std::vector<RawProcessFolder>& folders) {
+  std::vector<size_t> order;
+  for (const Arriving& world : gather_worlds(folders)) {
+    for (const auto& seat : world.seats) {
+      if (seat) order.push_back(*seat);
+    }
+  }
+  for (size_t i = 0; i < folders.size(); ++i) {
+    if (!takes_part_in_mpi(folders[i])) order.push_back(i);
+  }
+  return order;
+}
+
 Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses& losses,
                             std::vector<std::string>& notes) {
   Processes processes;

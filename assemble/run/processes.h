@@ -30,6 +30,10 @@ struct Processes {
   std::vector<World> worlds;
 };
 
+/// The order in which `folders` become processes, those included that will be left out, as far as
+/// their own records say.
+std::vector<size_t> order_of(const std::vector<RawProcessFolder>& folders);
+
 /// `folders` in order of start. Sentences that the reader must know are added to `notes`.
 Processes arrange_processes(const std::vector<RawProcessFolder>& folders, Losses& losses,
                             std::vector<std::string>& notes);

@@ -9,15 +9,12 @@
 #include <functional>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/findings/findings_fields.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
 namespace {
-
-using replay::Packer;
-using replay::Unpacker;
 
 // --- joining ----------------------------------------------------------------------------------
 
@@ -52,7 +49,7 @@ void add_part(const Part& part, Findings& found) {
   found.identities.device_wait_blame_s += part.device_wait_blame_s;
 }
 
-replay::Parcel pack(const Findings& found) {
+Parcel pack(const Findings& found) {
   Packer to;
   to.put(part_of(found));
   visit_lists_of<Origin::each_rank>(
@@ -72,7 +69,7 @@ replay::Parcel pack(const Findings& found) {
   return to.take();
 }
 
-void add(const replay::Parcel& parcel, Findings& found) {
+void add(const Parcel& parcel, Findings& found) {
   Unpacker from(parcel);
   add_part(from.get<Part>(), found);
   visit_lists_of<Origin::each_rank>(
@@ -119,11 +116,10 @@ void longest_first(std::vector<Row>& rows) {
 
 }  // namespace
 
-void join_findings(replay::Transport& ranks, Findings& found) {
+void join_findings(Transport& ranks, Findings& found) {
   if (ranks.alone()) return;
   const bool first = ranks.rank() == 0;
-  const std::vector<replay::Parcel> parts =
-      replay::gather(ranks, first ? replay::Parcel() : pack(found));
+  const std::vector<Parcel> parts = gather(ranks, first ? Parcel() : pack(found));
   if (!first) return;
   for (size_t r = 1; r < parts.size(); ++r) add(parts[r], found);
 }

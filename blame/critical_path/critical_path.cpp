@@ -15,8 +15,8 @@
 #include "base/flat_map.h"
 #include "base/merge_runs.h"
 #include "base/parallel.h"
-#include "replay/ranks/exchange.h"
-#include "replay/ranks/stream.h"
+#include "base/ranks/exchange.h"
+#include "base/ranks/stream.h"
 
 namespace culprit::blame {
 
@@ -144,9 +144,9 @@ class Walk {
 
   /// Passes the baton to the rank that goes on; at the end, to all. Returns whether it is the end.
   bool pass_on(const Baton& baton) {
-    replay::Stream& stream = replay::stream_of(*run_.ranks);
+    Stream& stream = stream_of(*run_.ranks);
     const auto send = [&](size_t to) {
-      replay::Packer packer;
+      Packer packer;
       packer.put(baton);
       stream.send(to, packer.take());
     };
@@ -158,7 +158,7 @@ class Walk {
   }
   /// Returns false at the end.
   bool receive(Baton& baton) {
-    baton = replay::Unpacker(replay::stream_of(*run_.ranks).receive()).get<Baton>();
+    baton = Unpacker(stream_of(*run_.ranks).receive()).get<Baton>();
     return baton.now > run_.begin;
   }
 
@@ -296,23 +296,23 @@ struct Gathered {
   Column<Stretch> stretches;            ///< of all, in order of time
 };
 
-Gathered gather_cuts(replay::Transport& ranks, std::vector<Cuts> own, Column<Stretch> stretches) {
+Gathered gather_cuts(Transport& ranks, std::vector<Cuts> own, Column<Stretch> stretches) {
   Gathered all;
   if (ranks.alone()) {
     all.cuts.push_back(std::move(own));
     all.stretches = std::move(stretches);
     return all;
   }
-  replay::Packer packer;
+  Packer packer;
   packer.put_list<Stretch>(stretches);
   for (Cuts& block : own) {
     packer.put_list<PathSegment>(block.segments);
     packer.put_list<uint32_t>(block.sizes);
     block = {};
   }
-  for (const replay::Parcel& parcel : replay::gather(ranks, packer.take())) {
+  for (const Parcel& parcel : gather(ranks, packer.take())) {
     all.cuts.emplace_back();
-    replay::Unpacker from(parcel);
+    Unpacker from(parcel);
     if (from.done()) continue;  // not on rank 0
     from.get_list<Stretch>([&](const Stretch& s) { all.stretches.push_back(s); });
     while (!from.done()) {
@@ -355,8 +355,8 @@ Column<PathSegment> join(const std::vector<std::span<const PathSegment>>& cuts, 
 }  // namespace
 
 CriticalPath find_critical_path(const Run& run, const WaitGraph& graph, unsigned threads) {
-  replay::Transport& ranks = *run.ranks;
-  const size_t locations = replay::sum(ranks, run.locations.size());
+  Transport& ranks = *run.ranks;
+  const size_t locations = sum(ranks, run.locations.size());
   Column<Stretch> stretches;
   {
     const Pieces pieces = list_pieces(run, graph, threads);

@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/profile/path_kinds.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -31,7 +31,7 @@ class Profiler {
  private:
   /// Of all ranks.
   void sum_path(const std::vector<CriticalPlace>& places) {
-    std::vector<CriticalPlace> all = replay::concatenate(*run_.ranks, places);
+    std::vector<CriticalPlace> all = concatenate(*run_.ranks, places);
     std::stable_sort(all.begin(), all.end(), [](const CriticalPlace& a, const CriticalPlace& b) {
       return a.path < b.path;
     });
@@ -58,11 +58,11 @@ class Profiler {
         if (row != SIZE_MAX) activity[row] += entry.time.seconds();
       }
     }
-    counts = replay::reduce(*run_.ranks, counts, [](auto a, const auto& b) {
+    counts = reduce(*run_.ranks, counts, [](auto a, const auto& b) {
       a.threads += b.threads, a.streams += b.streams, a.masters += b.masters;
       return a;
     });
-    replay::add_up(*run_.ranks, activity);
+    add_up(*run_.ranks, activity);
     const std::vector<bool> parallel = inside_parallel(run_), device = on_streams(run_);
     for (size_t r = 0; r < activity.size(); ++r) {
       CriticalCallPath& row = result_.callpaths[r];
@@ -109,7 +109,7 @@ class Profiler {
       sums.push_back(row.intra_s);
       sums.push_back(row.inter_s);
     }
-    replay::add_up(*run_.ranks, sums);
+    add_up(*run_.ranks, sums);
     result_.costs_s = sums[0];
     result_.unattributed_s = sums[1];
     for (size_t r = 0; r < result_.callpaths.size(); ++r) {

@@ -451,7 +451,7 @@ void Delays::propagate() {
   circular = propagate_waits(run_, graph_, result_, moments, Followed::waiting);
   const auto polls = [](const Column<replay::Polling>& list) { return !list.empty(); };
   const bool own = std::any_of(graph_.pollings.begin(), graph_.pollings.end(), polls);
-  if (replay::sum(*run_.ranks, uint64_t{own}) == 0) return;
+  if (sum(*run_.ranks, uint64_t{own}) == 0) return;
   const PatternSums of_polling = propagate_waits(run_, graph_, result_, moments, Followed::polling);
   circular[kPolling] += std::accumulate(of_polling.begin(), of_polling.end(), 0.0);
 }
@@ -482,7 +482,7 @@ void Delays::sum_costs() {
   for (size_t reason = 0; reason < lost_.size(); ++reason) {
     const PatternSums& own = lost_[reason];
     std::vector<double> all(own.begin(), own.end());
-    replay::add_up(*run_.ranks, all);
+    add_up(*run_.ranks, all);
     for (size_t p = 0; p < all.size(); ++p) {
       if (all[p] <= 0) continue;
       result_.unattributed.push_back({replay::Pattern(p), Unattributed(reason), all[p]});

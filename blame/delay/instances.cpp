@@ -12,8 +12,8 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/profile/stretches.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -76,7 +76,7 @@ std::vector<Instance> find_worst(const replay::Run& run, const replay::WaitGraph
     const std::vector<Instance> some = worst.all();
     own.insert(own.end(), some.begin(), some.end());
   }
-  return join(replay::concatenate(*run.ranks, join(own)));
+  return join(concatenate(*run.ranks, join(own)));
 }
 
 /// The facts about a wait that only the rank of its cause knows.
@@ -174,7 +174,7 @@ std::vector<FoundInstance> worst_instances(const replay::Run& run, const replay:
                      (wait.begin - run.begin).seconds(), (wait.end - run.begin).seconds(),
                      wait.amount.seconds(), wait.cause, CallPathId::none(), 0});
   }
-  for (const Explained& known : replay::concatenate(*run.ranks, explained)) {
+  for (const Explained& known : concatenate(*run.ranks, explained)) {
     found[known.instance].cause_callpath = known.path;
     found[known.instance].indirect_s = known.indirect_s;
   }

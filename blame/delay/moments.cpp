@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -38,7 +38,7 @@ class Chains {
   }
 
   Moments follow() {
-    if (replay::sum(*run_.ranks, uint64_t{successors_.size()}) == 0) return {};
+    if (sum(*run_.ranks, uint64_t{successors_.size()}) == 0) return {};
     count_missing();
     follow_chains();
     follow_circles();
@@ -109,8 +109,8 @@ template <class Take>
 bool Chains::exchange(const Take& take) {
   uint64_t count = 0;
   for (const Column<Told>& to : told_) count += to.size();
-  if (replay::sum(*run_.ranks, count) == 0) return false;
-  std::vector<Column<Told>> received = replay::exchange(*run_.ranks, std::move(told_));
+  if (sum(*run_.ranks, count) == 0) return false;
+  std::vector<Column<Told>> received = culprit::exchange(*run_.ranks, std::move(told_));
   told_ = std::vector<Column<Told>>(received.size());
   for (const Column<Told>& from : received) {
     for (const Told& told : from) take(told);

@@ -17,9 +17,9 @@
 #include <cstring>
 #include <utility>
 
+#include "base/ranks/exchange.h"
+#include "base/ranks/stream.h"
 #include "blame/delay/range_sums.h"
-#include "replay/ranks/exchange.h"
-#include "replay/ranks/stream.h"
 
 namespace culprit::blame {
 
@@ -227,7 +227,7 @@ PatternSums Propagation::propagate() {
 bool Propagation::any_late() const {
   uint64_t late = 0;
   for (const Walker& walker : walkers_) late += walker.late.size();
-  return replay::sum(*run_.ranks, late) > 0;
+  return sum(*run_.ranks, late) > 0;
 }
 
 void Propagation::sweep() {
@@ -249,7 +249,7 @@ void Propagation::sweep() {
     for (size_t rank = 0; rank < parcels_.size(); ++rank) send(rank);
     if (left == 0) return;
     CULPRIT_CHECK(!run_.ranks->alone());
-    const replay::Parcel parcel = replay::stream_of(*run_.ranks).receive();
+    const Parcel parcel = stream_of(*run_.ranks).receive();
     for (size_t at = 0; at < parcel.size(); at += sizeof(Inherited)) {
       Inherited one(0, 0);
       std::memcpy(static_cast<void*>(&one), parcel.data() + at, sizeof one);
@@ -320,11 +320,11 @@ void Propagation::tell(LocationId cause, uint32_t number, double seconds) {
 void Propagation::send(size_t to) {
   Column<Inherited>& numbers = parcels_[to];
   if (numbers.empty()) return;
-  replay::Parcel parcel;
+  Parcel parcel;
   parcel.resize_uninitialized(numbers.size() * sizeof(Inherited));
   std::memcpy(parcel.data(), static_cast<const void*>(numbers.data()), parcel.size());
   numbers.clear();
-  replay::stream_of(*run_.ranks).send(to, std::move(parcel));
+  stream_of(*run_.ranks).send(to, std::move(parcel));
 }
 
 // --- a wait that the location caused ----------------------------------------------------------

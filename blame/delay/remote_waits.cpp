@@ -74,9 +74,9 @@ void RemoteWaits::send_to_causes(const std::vector<PathTimes>& times, const Inte
     }
   });
   done.clear();
-  travellers = replay::exchange(*run_.ranks, std::move(travellers));
-  done_ = replay::exchange(*run_.ranks, std::move(luggage));
-  shares = replay::exchange(*run_.ranks, std::move(shares));
+  travellers = exchange(*run_.ranks, std::move(travellers));
+  done_ = exchange(*run_.ranks, std::move(luggage));
+  shares = exchange(*run_.ranks, std::move(shares));
   begins_.resize(owner_.size());
   first_.resize(owner_.size());
   shares_.resize(owner_.size());

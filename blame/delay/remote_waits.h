@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "base/ranks/exchange.h"
 #include "blame/delay/delay.h"
 #include "blame/delay/intervals.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -113,7 +113,7 @@ void RemoteWaits::send_to_waiters(const Put& put) {
     told[to].push_back({what.late, what.number});
   });
   found_.clear();
-  told = replay::exchange(*run_.ranks, std::move(told));
+  told = exchange(*run_.ranks, std::move(told));
   std::vector<size_t> next(told.size());
   for_each_sent([&](size_t from, WaitRef wait) {
     const Told& of = told[from][next[from]++];

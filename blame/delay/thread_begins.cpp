@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/ranks/exchange.h"
 #include "blame/delay/intervals.h"
 #include "blame/delay/thread_creators.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -43,7 +43,7 @@ void settle_thread_begins(const replay::Run& run, replay::WaitGraph& graph, unsi
     }
   }
   std::map<std::pair<LocationId, Time>, Time> first;  // by thread: its location, when it was made
-  for (const Since& since : replay::concatenate(*run.ranks, own)) {
+  for (const Since& since : concatenate(*run.ranks, own)) {
     Time& time = first.try_emplace({since.thread, since.made}, Time::max()).first->second;
     time = std::min(time, since.time);
   }

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <vector>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -31,7 +31,7 @@ ThreadCreators::ThreadCreators(const replay::Run& run, const replay::WaitGraph& 
       own.push_back({id, wait.cause, wait.begin, wait.end});
     }
   }
-  for (const Creation& told : replay::concatenate(*run.ranks, own)) {
+  for (const Creation& told : concatenate(*run.ranks, own)) {
     made_[told.thread].push_back({told.since, told.when, told.creator});
   }
 }

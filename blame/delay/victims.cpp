@@ -11,8 +11,8 @@
 
 #include "base/flat_map.h"
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/delay/excess.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -113,7 +113,7 @@ class Victims {
 std::vector<FoundVictim> find_victims(const replay::Run& run, const replay::WaitGraph& graph,
                                       const DelayAnalysis& delays, unsigned threads,
                                       Budget& budget) {
-  std::vector<TopDelay> top = replay::concatenate(*run.ranks, own_top(delays.costs));
+  std::vector<TopDelay> top = concatenate(*run.ranks, own_top(delays.costs));
   std::stable_sort(top.begin(), top.end(),
                    [](const TopDelay& a, const TopDelay& b) { return a.cost_s > b.cost_s; });
   top.resize(std::min(top.size(), kDelaysWithVictims));

@@ -9,10 +9,10 @@
 #include <map>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/profile/path_kinds.h"
 #include "blame/profile/stretches.h"
 #include "replay/model/device_facts.h"
-#include "replay/ranks/exchange.h"
 #include "trace/device_apis.h"
 
 namespace culprit::blame {
@@ -51,7 +51,7 @@ std::vector<double> times_on_critical_path(const Explained& given) {
     const CallPathId who = before_operation ? next.path : path[i].path;
     times[who.index()] += (path[i].end - path[i].begin).seconds();
   }
-  replay::add_up(*run.ranks, times);
+  add_up(*run.ranks, times);
   const std::vector<bool> operations = on_streams(run);
   for (size_t i = 0; i < times.size(); ++i) {
     const RegionId id = run.callpaths[CallPathId(i)].region;

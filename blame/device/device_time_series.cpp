@@ -60,7 +60,7 @@ void DeviceTimeSeries::add(const DeviceTimeSeries& other) {
   for (const auto& [place, time] : other.code_) code_[place] += time;
 }
 
-void DeviceTimeSeries::pack(replay::Packer& to) const {
+void DeviceTimeSeries::pack(Packer& to) const {
   to.put_list(std::span<const Part>(parts_));
   to.put(uint64_t{code_.size()});
   for (const auto& [place, time] : code_) {
@@ -68,7 +68,7 @@ void DeviceTimeSeries::pack(replay::Packer& to) const {
   }
 }
 
-void DeviceTimeSeries::unpack(replay::Unpacker& from) {
+void DeviceTimeSeries::unpack(Unpacker& from) {
   DeviceTimeSeries other = *this;
   other.parts_ = from.get_list<Part>();
   other.code_.clear();

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/ranks/exchange.h"
 #include "blame/findings/findings.h"
 #include "blame/profile/equal_parts.h"
 #include "replay/model/run.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -35,9 +35,9 @@ class DeviceTimeSeries {
   void unknown(Time begin, Time end);
 
   void add(const DeviceTimeSeries& other);
-  void pack(replay::Packer& to) const;
+  void pack(Packer& to) const;
   /// Adds the packed series of another rank.
-  void unpack(replay::Unpacker& from);
+  void unpack(Unpacker& from);
 
   /// Appends the rows. Parts without any time, because no process used the device yet, are left
   /// out.

@@ -9,9 +9,9 @@
 #include <map>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/device/device_time_series.h"
 #include "blame/profile/stretches.h"
-#include "replay/ranks/exchange.h"
 #include "replay/read/device_busy.h"
 
 namespace culprit::blame {
@@ -257,7 +257,7 @@ class DeviceReport {
   /// On rank 0.
   void gather(std::vector<Device>& devices) const {
     if (run_.ranks->alone()) return;
-    replay::Packer own;
+    Packer own;
     for (size_t key = 0; key < devices.size(); ++key) {
       if (!devices[key].first.valid() || run_.ranks->rank() == 0) continue;
       own.put(DeviceKey(key));
@@ -266,8 +266,8 @@ class DeviceReport {
       own.put_list(std::span<const Use>(devices[key].uses));
       devices[key].series.pack(own);
     }
-    for (const replay::Parcel& parcel : replay::gather(*run_.ranks, own.take())) {
-      for (replay::Unpacker from(parcel); !from.done();) {
+    for (const Parcel& parcel : culprit::gather(*run_.ranks, own.take())) {
+      for (Unpacker from(parcel); !from.done();) {
         Device& device = devices[from.get<DeviceKey>().index()];
         device.first = std::min(device.first, from.get<LocationId>());
         const auto sums = from.get<Sums>();

@@ -183,7 +183,7 @@ Result<void> check(const ExcerptSelection& selection, const Run& run, const Fram
 Result<Excerpt> read_excerpt(const trace::Source& source, const ExcerptSelection& selection,
                              unsigned threads, Losses& losses) {
   threads = thread_count(threads);
-  replay::Alone alone;
+  Alone alone;
   auto read = replay::read_run(source, alone, threads);
   if (!read) return read.error();
   Run& run = *read;

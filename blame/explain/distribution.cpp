@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/ranks/exchange.h"
 #include "blame/profile/path_kinds.h"
 #include "blame/when/cost_series.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -99,7 +99,7 @@ class Distributor {
       }
       return rows;
     };
-    const std::vector<PathCost> all = replay::concatenate(*run_.ranks, list(own));
+    const std::vector<PathCost> all = concatenate(*run_.ranks, list(own));
     if (run_.ranks->alone()) return all;
     std::fill(own.begin(), own.end(), 0.0);
     for (const PathCost& cost : all) own[cost.path.index()] += cost.cost_s;
@@ -129,8 +129,8 @@ class Distributor {
       }
     }
     for (size_t i = 0; i < found_.size(); ++i) {
-      loads[i] = loads_of_sharers(replay::concatenate(*run_.ranks, loads[i]),
-                                  replay::concatenate(*run_.ranks, helpers[i]));
+      loads[i] = loads_of_sharers(concatenate(*run_.ranks, loads[i]),
+                                  concatenate(*run_.ranks, helpers[i]));
       FoundDistribution& row = found_[i];
       row.locations = loads[i].size();
       const Groups groups = find_groups(std::move(loads[i]));

@@ -4,6 +4,7 @@
 // One function for each row of explanations.def, which turns numbers into rows of findings.
 #include "blame/explain/explanations.h"
 
+#include "base/ranks/exchange.h"
 #include "blame/delay/instances.h"
 #include "blame/delay/victims.h"
 #include "blame/explain/distribution.h"
@@ -12,7 +13,6 @@
 #include "blame/idle/idle_blame.h"
 #include "blame/idle/lock_blame.h"
 #include "blame/profile/path_kinds.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -52,8 +52,8 @@ void explain_idle_threads(const Explained& given, Findings& found) {
   std::vector<ProcessTimes> own =
       process_times(given.run, given.all.waits, given.all.profiles, idle);
   std::erase_if(own, [](const ProcessTimes& process) { return process.threads <= 0; });
-  found.efficiencies = efficiencies(replay::concatenate(*given.run.ranks, own),
-                                    given.run.wall().seconds(), given.run.device_idle.valid());
+  found.efficiencies = efficiencies(concatenate(*given.run.ranks, own), given.run.wall().seconds(),
+                                    given.run.device_idle.valid());
 }
 
 void explain_victims(const Explained& given, Findings& found) {

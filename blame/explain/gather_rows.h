@@ -9,20 +9,20 @@
 #include <utility>
 #include <vector>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::blame {
 
 /// Joins all ranks' rows on the first, in the order of their keys; other ranks get none.
 template <class Row>
-std::vector<Row> gather_rows(replay::Transport& ranks, std::vector<Row> own) {
+std::vector<Row> gather_rows(Transport& ranks, std::vector<Row> own) {
   if (!ranks.alone()) {
-    replay::Packer packer;
+    Packer packer;
     packer.put_list(std::span<const Row>(own));
     own.clear();
-    for (const replay::Parcel& parcel : replay::gather(ranks, packer.take())) {
+    for (const Parcel& parcel : gather(ranks, packer.take())) {
       if (parcel.empty()) continue;
-      replay::Unpacker(parcel).get_list<Row>([&](const Row& row) { own.push_back(row); });
+      Unpacker(parcel).get_list<Row>([&](const Row& row) { own.push_back(row); });
     }
   }
   if (ranks.rank() != 0) return {};

@@ -12,10 +12,10 @@
 #include <tuple>
 #include <utility>
 
+#include "base/ranks/exchange.h"
 #include "blame/explain/explanations.h"
 #include "blame/explain/gather_rows.h"
 #include "replay/match/sweeps/grid_steps.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 

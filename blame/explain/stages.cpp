@@ -12,10 +12,10 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/findings/findings_fields.h"
 #include "blame/profile/path_kinds.h"
 #include "blame/profile/stretches.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -191,14 +191,14 @@ class Stages {
 
   /// The rows of all ranks. Processes are in the order of ranks.
   void join_ranks() {
-    replay::Packer own;
+    Packer own;
     for (const auto& [key, row] : rows_) {
       visit_fields(row.stage, [&](const auto& field) { own.put(field); });
       own.put(row.sums);
     }
     rows_.clear();
-    for (const replay::Parcel& parcel : replay::gather_everywhere(*run_.ranks, own.take())) {
-      for (replay::Unpacker rows(parcel); !rows.done();) {
+    for (const Parcel& parcel : gather_everywhere(*run_.ranks, own.take())) {
+      for (Unpacker rows(parcel); !rows.done();) {
         Row row;
         visit_fields(row.stage, [&](auto& field) { rows.get_into(field); });
         rows.get_into(row.sums);

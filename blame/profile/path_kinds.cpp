@@ -7,8 +7,8 @@
 
 #include <array>
 
+#include "base/ranks/exchange.h"
 #include "blame/profile/start_up.h"
-#include "replay/ranks/exchange.h"
 #include "trace/mpi_calls.h"
 
 namespace culprit::blame {
@@ -123,7 +123,7 @@ std::vector<bool> on_streams(const replay::Run& run) {
       ranks[operation.path.index()] = 1;
     }
   }
-  replay::add_up(*run.ranks, ranks);
+  add_up(*run.ranks, ranks);
   for (size_t i = 0; i < all.size(); ++i) all[i] = ranks[i] > 0;
   for (CallPathId path : {run.device_idle, run.stream_idle, run.launch_latency}) {
     all[path.index()] = true;

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/profile/equal_parts.h"
 #include "blame/profile/stretches.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 namespace {
@@ -205,7 +205,7 @@ std::vector<Cell> without_trifles(const Run& run, const std::vector<Cell>& cells
 /// Joins the groups of all ranks on rank 0.
 void join_ranks(const Run& run, Groups& groups) {
   if (run.ranks->alone()) return;
-  replay::Packer own;
+  Packer own;
   for (const auto& [first, cells] : groups) {
     for (const Cell& cell : cells) {
       own.put(first), own.put(uint64_t{cell.interval}), own.put(cell.path);
@@ -213,8 +213,8 @@ void join_ranks(const Run& run, Groups& groups) {
     }
   }
   groups.clear();
-  for (const replay::Parcel& parcel : replay::gather(*run.ranks, own.take())) {
-    for (replay::Unpacker from(parcel); !from.done();) {
+  for (const Parcel& parcel : gather(*run.ranks, own.take())) {
+    for (Unpacker from(parcel); !from.done();) {
       const auto first = from.get<LocationId>();
       const auto interval = static_cast<size_t>(from.get<uint64_t>());
       const auto path = from.get<CallPathId>();

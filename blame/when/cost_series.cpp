@@ -11,11 +11,11 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "blame/delay/excess.h"
 #include "blame/profile/path_kinds.h"
 #include "blame/when/steps.h"
 #include "blame/when/timing.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -116,7 +116,7 @@ class Courses {
     parallel_for(lists.size(), threads_, [&](size_t i) { lists[i] = make(run_.locations[i]); });
     std::vector<Item> all;
     for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
-    return replay::concatenate(*run_.ranks, all);
+    return concatenate(*run_.ranks, all);
   }
 
   void choose_steps() {

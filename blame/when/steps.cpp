@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "base/ranks/exchange.h"
 #include "blame/profile/start_up.h"
 #include "blame/when/timing.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::blame {
 
@@ -44,16 +44,16 @@ void add_visits(const replay::Run& run, LocationId id, Loops& loops) {
 }
 
 /// Joins the loops of all ranks, on every rank.
-Loops join(replay::Transport& ranks, Loops own) {
+Loops join(Transport& ranks, Loops own) {
   if (ranks.alone()) return own;
-  replay::Packer packer;
+  Packer packer;
   for (const auto& [name, loop] : own) {
     packer.put(name), packer.put(loop.is_repeated), packer.put(uint64_t{loop.begins.size()});
     for (const auto& [number, begin] : loop.begins) packer.put(number), packer.put(begin);
   }
   Loops all;
-  for (const replay::Parcel& parcel : replay::gather_everywhere(ranks, packer.take())) {
-    for (replay::Unpacker from(parcel); !from.done();) {
+  for (const Parcel& parcel : gather_everywhere(ranks, packer.take())) {
+    for (Unpacker from(parcel); !from.done();) {
       Loop& loop = all[from.get_string()];
       loop.is_repeated |= from.get<bool>();
       for (auto left = from.get<uint64_t>(); left > 0; --left) {
@@ -85,7 +85,7 @@ Stretch without_start_up(const replay::Run& run) {
     }
   }
   Stretch all = own;
-  for (const Stretch& each : replay::concatenate(*run.ranks, std::vector<Stretch>{own})) {
+  for (const Stretch& each : concatenate(*run.ranks, std::vector<Stretch>{own})) {
     all.begin = std::max(all.begin, each.begin);
     all.end = std::min(all.end, each.end);
   }
@@ -147,7 +147,7 @@ std::optional<Steps> steps_of_visits(const replay::Run& run, LocationId location
       if (life.path(i) == path && life.begin(i) < life.end(i)) begins.push_back(life.begin(i));
     }
   }
-  begins = replay::concatenate(*run.ranks, begins);
+  begins = concatenate(*run.ranks, begins);
   if (!can_be_judged(begins.size())) return {};
   return Steps(run, StepKind::call, std::move(begins), {});
 }

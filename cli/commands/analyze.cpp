@@ -198,7 +198,7 @@ std::string shared_arguments(const AnalyzeArguments& arguments) {
   return text;
 }
 
-int analyze_together(AnalyzeArguments& arguments, replay::Transport& ranks) {
+int analyze_together(AnalyzeArguments& arguments, Transport& ranks) {
   if (auto same = check_same(ranks, shared_arguments(arguments)); !same) {
     return ranks.rank() == 0 ? fail(same.error()) : 0;
   }
@@ -216,7 +216,7 @@ int analyze_together(AnalyzeArguments& arguments, replay::Transport& ranks) {
 int analyze(AnalyzeArguments arguments) {
   const auto ranks = open_ranks(arguments.alone);
   if (!ranks) return fail(ranks.error());
-  replay::Transport& all = *ranks.value();
+  Transport& all = *ranks.value();
   if (all.alone()) return analyze_input(arguments);
   try {
     return analyze_together(arguments, all);

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "base/printable.h"
+#include "base/ranks/exchange.h"
 #include "cli/commands/subcommands.h"
 #include "cli/experiment.h"
 #include "cli/installation.h"
@@ -21,7 +22,6 @@
 #include "cli/ranks.h"
 #include "predict/machine/detours.h"
 #include "predict/machine/ping_pong.h"
-#include "replay/ranks/exchange.h"
 #include "report/exports/figures.h"
 #include "report/words/layout.h"
 
@@ -127,7 +127,7 @@ std::string page_of(const predict::Machine& machine) {
 }
 
 /// Measures on all ranks; only the first rank's result is used.
-predict::Machine measure(replay::Transport& ranks, const predict::NoiseSettings& settings) {
+predict::Machine measure(Transport& ranks, const predict::NoiseSettings& settings) {
   predict::Machine machine;
   const auto hosts = predict::watch_cores(ranks, settings);
   machine.links = predict::measure_links(ranks, {});
@@ -179,14 +179,14 @@ int tell(const MachineArguments& arguments, const predict::Machine& machine) {
 int run_machine(const MachineArguments& arguments) {
   const auto opened = open_ranks(false);
   if (!opened) return fail(opened.error());
-  replay::Transport& ranks = *opened.value();
+  Transport& ranks = *opened.value();
   const bool first = ranks.rank() == 0;
   const auto settings = settings_of(arguments);
   const auto ready = !settings ? Result<void>(settings.error())
                      : first   ? look_for_output(arguments)
                                : Result<void>();
   if (first && !ready) fail(ready.error());
-  const std::vector<bool> all_ready = replay::gather_everywhere(ranks, ready.ok());
+  const std::vector<bool> all_ready = gather_everywhere(ranks, ready.ok());
   if (std::find(all_ready.begin(), all_ready.end(), false) != all_ready.end()) return kFailure;
   const predict::Machine machine = measure(ranks, *settings);
   return first ? tell(arguments, machine) : 0;

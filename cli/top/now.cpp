@@ -48,7 +48,7 @@ Result<Now> look_at_trace(const fs::path& experiment, const ExperimentInfo& info
   auto records = assemble::open_records(experiment, threads, assemble::Keep::nothing);
   if (!records) return records.error();
   Losses losses = records->facts.losses;
-  replay::Alone alone;
+  Alone alone;
   blame::AnalyzeOptions options;
   options.threads = threads;
   options.ranks = &alone;

@@ -394,7 +394,7 @@ class Walk {
 Result<std::vector<GoalProcess>> goal_program(const trace::Source& source, unsigned threads,
                                               Losses& losses) {
   threads = thread_count(threads);
-  replay::Alone alone;
+  Alone alone;
   auto read = replay::read_run(source, alone, threads);
   if (!read) return read.error();
   Run& run = *read;

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "base/ranks/transport.h"
 #include "base/time.h"
 #include "predict/machine/machine.h"
-#include "replay/ranks/transport.h"
 
 namespace culprit::predict {
 
@@ -76,6 +76,6 @@ MachineNoise summarize(const NoiseSettings& settings, const std::vector<HostReco
 /// Watches the cores that the ranks may use, each core of a node once, all at the same time; with a
 /// single rank, only its own. A core to which no thread can be bound is left out. Collective; the
 /// first rank gets the results of all.
-std::vector<HostRecords> watch_cores(replay::Transport& ranks, const NoiseSettings& settings);
+std::vector<HostRecords> watch_cores(Transport& ranks, const NoiseSettings& settings);
 
 }  // namespace culprit::predict

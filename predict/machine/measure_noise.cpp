@@ -13,8 +13,8 @@
 #include <string>
 #include <thread>
 
+#include "base/ranks/exchange.h"
 #include "predict/machine/detours.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 namespace {
@@ -77,15 +77,15 @@ std::vector<CoreRecord> watch_here(const std::vector<uint32_t>& cpus,
 }
 
 /// Returns the rank's own processors, without those of earlier ranks on its node.
-std::vector<uint32_t> share_of_cpus(replay::Transport& ranks) {
+std::vector<uint32_t> share_of_cpus(Transport& ranks) {
   const std::vector<uint32_t> cpus = usable_cpus();
-  replay::Packer own;
+  Packer own;
   own.put(ranks.node());
   own.put_list(std::span(cpus));
-  const auto all = replay::gather_everywhere(ranks, own.take());
+  const auto all = gather_everywhere(ranks, own.take());
   std::set<uint32_t> taken;
   for (size_t r = 0; r < ranks.rank(); ++r) {
-    replay::Unpacker other(all[r]);
+    Unpacker other(all[r]);
     if (other.get_string() != ranks.node()) continue;
     for (const uint32_t cpu : other.get_list<uint32_t>()) taken.insert(cpu);
   }
@@ -96,8 +96,8 @@ std::vector<uint32_t> share_of_cpus(replay::Transport& ranks) {
   return share;
 }
 
-replay::Parcel packed(const std::string& host, const std::vector<CoreRecord>& cores) {
-  replay::Packer packer;
+Parcel packed(const std::string& host, const std::vector<CoreRecord>& cores) {
+  Packer packer;
   packer.put(host);
   packer.put(cores.size());
   for (const CoreRecord& core : cores) {
@@ -110,8 +110,8 @@ replay::Parcel packed(const std::string& host, const std::vector<CoreRecord>& co
   return packer.take();
 }
 
-HostRecords unpacked(const replay::Parcel& parcel) {
-  replay::Unpacker unpacker(parcel);
+HostRecords unpacked(const Parcel& parcel) {
+  Unpacker unpacker(parcel);
   HostRecords records{unpacker.get_string(), {}};
   for (auto left = unpacker.get<size_t>(); left > 0; --left) {
     CoreRecord& core = records.cores.emplace_back();
@@ -126,7 +126,7 @@ HostRecords unpacked(const replay::Parcel& parcel) {
 
 }  // namespace
 
-std::vector<HostRecords> watch_cores(replay::Transport& ranks, const NoiseSettings& settings) {
+std::vector<HostRecords> watch_cores(Transport& ranks, const NoiseSettings& settings) {
   const std::vector<uint32_t> cpus = share_of_cpus(ranks);
   const std::vector<CoreRecord> cores = watch_here(cpus, settings);
   if (cpus.empty()) {
@@ -136,7 +136,7 @@ std::vector<HostRecords> watch_cores(replay::Transport& ranks, const NoiseSettin
     std::this_thread::sleep_for(std::chrono::nanoseconds(all.nanos() * 11 / 10));
   }
   std::vector<HostRecords> hosts;
-  for (const replay::Parcel& parcel : replay::gather(ranks, packed(ranks.node(), cores))) {
+  for (const Parcel& parcel : gather(ranks, packed(ranks.node(), cores))) {
     if (!parcel.empty()) hosts.push_back(unpacked(parcel));
   }
   return hosts;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::predict {
 namespace {
@@ -25,9 +25,9 @@ size_t repeats_of(size_t bytes, const PingPongSettings& settings) {
 
 /// `part` of each round trip, in nanoseconds.
 template <class Part>
-Distribution distribution(const std::vector<replay::RoundTrip>& trips, const Part& part) {
+Distribution distribution(const std::vector<RoundTrip>& trips, const Part& part) {
   std::vector<double> samples;
-  for (const replay::RoundTrip& trip : trips) samples.push_back(part(trip));
+  for (const RoundTrip& trip : trips) samples.push_back(part(trip));
   return Distribution::of(std::move(samples));
 }
 
@@ -36,8 +36,8 @@ Duration median(const Distribution& of) {
 }
 
 /// By both of a pair.
-Link measure(replay::Transport& ranks, size_t partner, const PingPongSettings& settings) {
-  const auto half = [](const replay::RoundTrip& trip) {
+Link measure(Transport& ranks, size_t partner, const PingPongSettings& settings) {
+  const auto half = [](const RoundTrip& trip) {
     return static_cast<double>(trip.whole.nanos()) / 2;
   };
   const auto sending = [](const auto& trip) { return static_cast<double>(trip.sending.nanos()); };
@@ -61,12 +61,12 @@ Link measure(replay::Transport& ranks, size_t partner, const PingPongSettings& s
 
 }  // namespace
 
-std::vector<Link> measure_links(replay::Transport& ranks, const PingPongSettings& settings) {
+std::vector<Link> measure_links(Transport& ranks, const PingPongSettings& settings) {
   std::vector<std::string> nodes;
-  replay::Packer own;
+  Packer own;
   own.put(ranks.node());
-  for (const replay::Parcel& parcel : replay::gather_everywhere(ranks, own.take())) {
-    nodes.push_back(replay::Unpacker(parcel).get_string());
+  for (const Parcel& parcel : gather_everywhere(ranks, own.take())) {
+    nodes.push_back(Unpacker(parcel).get_string());
   }
   std::vector<Link> links;
   for (const LinkKind kind : {LinkKind::same_node, LinkKind::other_node}) {
@@ -82,7 +82,7 @@ std::vector<Link> measure_links(replay::Transport& ranks, const PingPongSettings
       link.hosts = {nodes[0], nodes[partner]};
       if (!link.sizes.empty()) links.push_back(std::move(link));
     }
-    replay::gather_everywhere(ranks, partner);  // the others are quiet until these are done
+    gather_everywhere(ranks, partner);  // the others are quiet until these are done
   }
   return links;
 }

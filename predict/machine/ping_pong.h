@@ -8,8 +8,8 @@
 
 #include <vector>
 
+#include "base/ranks/transport.h"
 #include "predict/machine/machine.h"
-#include "replay/ranks/transport.h"
 
 namespace culprit::predict {
 
@@ -19,6 +19,6 @@ struct PingPongSettings {
 };
 
 /// Collective. The first rank gets the measured links; all others get none.
-std::vector<Link> measure_links(replay::Transport& ranks, const PingPongSettings& settings);
+std::vector<Link> measure_links(Transport& ranks, const PingPongSettings& settings);
 
 }  // namespace culprit::predict

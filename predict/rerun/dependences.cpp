@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/ranks/agree.h"
+#include "base/ranks/agree.h"
 #include "trace/mpi_calls.h"
 
 namespace culprit::predict {
@@ -165,7 +165,7 @@ Dependences find_dependences(const Run& run, unsigned threads, Budget* budget) {
   found.stops = run.ranks->alone();
   found.unknowns.choices = count_choices(run);
   const auto stop_if_spent = [&] {
-    if (replay::any(*run.ranks, found.spent)) throw BudgetSpent();
+    if (any(*run.ranks, found.spent)) throw BudgetSpent();
   };
   add_messages(run, threads, found);
   stop_if_spent();

@@ -20,14 +20,14 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/ranks/agree.h"
+#include "base/ranks/exchange.h"
 #include "predict/rerun/alterations.h"
 #include "predict/rerun/candidates.h"
 #include "predict/rerun/lanes.h"
 #include "predict/rerun/ranks/gather_graph.h"
 #include "predict/rerun/share/measure_work.h"
 #include "predict/rerun/whole_run.h"
-#include "replay/ranks/agree.h"
-#include "replay/ranks/exchange.h"
 #include "trace/pseudo_regions.h"
 
 namespace culprit::predict {
@@ -372,7 +372,7 @@ size_t write_rows(const Trials& trials, const RowWriter& writer, Findings& findi
 /// What the first rank wants to try, on all ranks, each with its own locations as members.
 /// Collective.
 Alterations share_alterations(const Run& run, std::vector<Alteration> of_first) {
-  std::vector<replay::Packer> to(run.ranks->size());
+  std::vector<Packer> to(run.ranks->size());
   for (const Alteration& one : of_first) {
     std::vector<std::vector<LocationId>> members(to.size());
     for (LocationId id : one.sharers.members) members[run.owner(id)].push_back(id);
@@ -384,9 +384,9 @@ Alterations share_alterations(const Run& run, std::vector<Alteration> of_first) 
       to[r].put_list(std::span<const LocationId>(members[r]));
     }
   }
-  const std::vector<replay::Parcel> parcels = replay::exchange(*run.ranks, std::move(to));
+  const std::vector<Parcel> parcels = exchange(*run.ranks, std::move(to));
   std::vector<Alteration> list;
-  for (replay::Unpacker unpacker(parcels[0]); !unpacker.done();) {
+  for (Unpacker unpacker(parcels[0]); !unpacker.done();) {
     Alteration& one = list.emplace_back();
     one.paths = unpacker.get_list<CallPathId>();
     one.way = unpacker.get<Way>();
@@ -398,11 +398,11 @@ Alterations share_alterations(const Run& run, std::vector<Alteration> of_first) 
 }
 
 /// Collective.
-std::vector<AlterationSet> share_sets(replay::Transport& ranks,
+std::vector<AlterationSet> share_sets(Transport& ranks,
                                       const std::vector<AlterationSet>& of_first) {
-  replay::Packer packer;
+  Packer packer;
   packer.put_list(std::span<const AlterationSet>(of_first));
-  return replay::Unpacker(replay::share_of_first(ranks, packer.take())).get_list<AlterationSet>();
+  return Unpacker(share_of_first(ranks, packer.take())).get_list<AlterationSet>();
 }
 
 }  // namespace
@@ -410,20 +410,20 @@ std::vector<AlterationSet> share_sets(replay::Transport& ranks,
 void project_gains(const Run& run, const replay::WaitGraph& graph, Dependences found,
                    const std::vector<std::vector<CallPathId>>& functions, unsigned threads,
                    Budget& budget, Findings& findings) {
-  replay::Transport& ranks = *run.ranks;
+  Transport& ranks = *run.ranks;
   const bool decides = ranks.rank() == 0;
   const Population everyone = population_of(run);
   Trials trials;
   if (decides && check_whole(findings)) {
     trials = TrialMaker(run, everyone, findings).make(findings, functions);
   }
-  if (!replay::any(ranks, !trials.paths.empty())) return;
+  if (!any(ranks, !trials.paths.empty())) return;
   const double least_s = kLeastGain * run.wall().seconds();
   const bool with_progress = decides && needs_progress(findings, least_s);
   Alterations all = share_alterations(run, std::move(trials.alterations));
   std::vector<double> most = most_gains(findings, all);
   Gains gains;
-  if (replay::any(ranks, brings_something(trials, most, least_s) || with_progress)) {
+  if (any(ranks, brings_something(trials, most, least_s) || with_progress)) {
     Outline outline = outline_run(run, graph, std::move(found), threads);
     measure(outline, threads, budget, all);
     bound_spread(all, most);

@@ -11,10 +11,10 @@
 #include <deque>
 #include <utility>
 
+#include "base/ranks/agree.h"
+#include "base/ranks/exchange.h"
 #include "base/result.h"
 #include "predict/rerun/ranks/hub_messages.h"
-#include "replay/ranks/agree.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -144,7 +144,7 @@ class Walk {
 
   /// Returns false if a location waits for ever, on any rank.
   bool run() {
-    replay::Transport& ranks = *outline_.run.ranks;
+    Transport& ranks = *outline_.run.ranks;
     bool spent = false;
     do {
       try {
@@ -157,8 +157,8 @@ class Walk {
     } while (shared_.messages().receive([&](uint32_t hub, const double* times) {
       if (!spent) hear(hub, times);
     }));
-    if (replay::any(ranks, spent)) throw BudgetSpent();
-    return !replay::any(ranks, done_ < locations_.size());
+    if (any(ranks, spent)) throw BudgetSpent();
+    return !any(ranks, done_ < locations_.size());
   }
 
   std::vector<double> ends(size_t lanes) const {
@@ -321,8 +321,7 @@ std::optional<std::vector<double>> walk(const Outline& outline, const Alteration
   Walk<K> walk(outline, all, lanes, budget);
   if (!walk.run()) return std::nullopt;
   std::vector<double> ends(lanes.size());
-  const std::vector<double> of_ranks =
-      replay::concatenate(*outline.run.ranks, walk.ends(lanes.size()));
+  const std::vector<double> of_ranks = concatenate(*outline.run.ranks, walk.ends(lanes.size()));
   for (size_t i = 0; i < of_ranks.size(); ++i) {
     double& end = ends[i % ends.size()];
     end = std::max(end, of_ranks[i]);
@@ -335,7 +334,7 @@ std::optional<std::vector<double>> walk(const Outline& outline, const Alteration
 std::optional<std::vector<double>> execute_lanes(const Outline& outline, const Alterations& all,
                                                  const std::vector<AlterationSet>& lanes,
                                                  Budget& budget) {
-  if (replay::any(*outline.run.ranks, outline.found.contended > 0)) return std::nullopt;
+  if (any(*outline.run.ranks, outline.found.contended > 0)) return std::nullopt;
   if (lanes.size() <= 4) return walk<4>(outline, all, lanes, budget);
   if (lanes.size() <= 8) return walk<8>(outline, all, lanes, budget);
   if (lanes.size() <= 16) return walk<16>(outline, all, lanes, budget);

@@ -10,7 +10,7 @@
 
 #include "base/merge_runs.h"
 #include "base/parallel.h"
-#include "replay/ranks/agree.h"
+#include "base/ranks/agree.h"
 
 namespace culprit::predict {
 
@@ -104,7 +104,7 @@ std::vector<std::vector<PassedAt>> find_passed(const Outline& outline) {
   std::vector<std::vector<PassedAt>> passed(run.definitions->processes.size());
   const bool threaded = std::any_of(run.locations.begin(), run.locations.end(),
                                     [&](LocationId id) { return !run.is_master(id); });
-  if (!replay::any(*run.ranks, threaded)) return passed;
+  if (!any(*run.ranks, threaded)) return passed;
   for (LocationId id : run.locations) {
     std::vector<PassedAt>& own = passed[run.location(id).process.index()];
     for (const Mark& mark : outline.marks_of(id)) {

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "base/flat_map.h"
+#include "base/ranks/exchange.h"
 #include "replay/match/collective_shapes.h"
 #include "replay/match/messages.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/column.h"
+#include "base/ranks/exchange.h"
 #include "replay/match/progress/progress.h"
 #include "replay/model/waits.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

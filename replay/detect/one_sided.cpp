@@ -26,11 +26,11 @@
 
 #include "base/flat_map.h"
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "replay/detect/detection.h"
 #include "replay/detect/progress/one_sided_helpers.h"
 #include "replay/detect/spin_locks.h"
 #include "replay/match/rma_epochs.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 #include "trace/mpi_calls.h"
 
 namespace culprit::replay {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::replay {
 

@@ -14,8 +14,8 @@
 
 #include "base/flat_map.h"
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "replay/match/remote_parts.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

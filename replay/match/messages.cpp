@@ -13,9 +13,9 @@
 #include <span>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "replay/match/message_ends.h"
 #include "replay/match/remote_sends.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

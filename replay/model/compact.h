@@ -20,9 +20,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/ranks/transport.h"
 #include "base/result.h"
 #include "replay/model/calls.h"
-#include "replay/ranks/transport.h"
 
 namespace culprit::replay {
 

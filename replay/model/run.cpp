@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::replay {
 

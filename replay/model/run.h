@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/losses.h"
+#include "base/ranks/transport.h"
 #include "base/result.h"
 #include "replay/model/call_paths.h"
 #include "replay/model/shares.h"
 #include "replay/model/timeline.h"
-#include "replay/ranks/transport.h"
 #include "trace/source.h"
 
 namespace culprit::replay {

@@ -3,8 +3,8 @@
 
 // Which analysis rank owns which of the trace's processes. The owner reads a process's locations,
 // stores their timelines, and explains their waits and the waits that they cause. Shares are ranges
-// of consecutive processes with about equally many events; all ranks compute the same. With more
-// ranks than processes some own none.
+// of consecutive processes: those that the ranks have opened, or else with about equally many
+// events. All ranks compute the same. With more ranks than processes some own none.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "base/ids.h"
 #include "trace/definitions.h"
+#include "trace/source.h"
 
 namespace culprit::replay {
 
@@ -21,6 +22,8 @@ class Shares {
   /// One rank owns all.
   Shares() = default;
   Shares(const trace::Definitions& definitions, size_t ranks);
+  /// As the ranks have opened it, if they have.
+  static Shares of(const trace::Source& source, size_t ranks);
 
   size_t owner(ProcessId process) const {
     return static_cast<size_t>(std::upper_bound(first_.begin(), first_.end(), process) -

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 #include "replay/read/device_busy.h"
 #include "trace/pseudo_regions.h"
 

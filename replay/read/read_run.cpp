@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress/progress.h"
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 #include "replay/read/device_busy.h"
 #include "replay/read/join_call_paths.h"
 #include "replay/read/join_device.h"
@@ -73,11 +73,12 @@ struct Chosen {
   std::vector<LocationId> streams;
 };
 
-Run begin_run(const trace::Definitions& definitions, Transport& ranks) {
+Run begin_run(const trace::Source& source, Transport& ranks) {
+  const trace::Definitions& definitions = source.definitions();
   Run run;
   run.definitions = &definitions;
   run.ranks = &ranks;
-  run.shares = Shares(definitions, ranks.size());
+  run.shares = Shares::of(source, ranks.size());
   run.regions = definitions.regions;
   run.timelines.resize(definitions.locations.size());
   run.visits.resize(definitions.locations.size());
@@ -222,7 +223,7 @@ void find_leaders(Timeline& line) {
 
 /// All steps of reading, in order.
 Result<Run> read_all(const trace::Source& source, Transport& ranks, unsigned threads) {
-  Run run = begin_run(source.definitions(), ranks);
+  Run run = begin_run(source, ranks);
   const Chosen chosen = choose(run);
   const CopyRegions copies = name_copies(run);
   const std::vector<RegionTraits> traits = traits_of(*run.definitions);

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "assemble/recorded_run.h"
+#include "assemble/prepare_run.h"
 #include "blame/from_profile.h"
 #include "report/db/findings_db.h"
 #include "tests/unit/assemble/profile_builder.h"

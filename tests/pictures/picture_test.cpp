@@ -292,7 +292,7 @@ void expect_same_on_ranks(const trace::Source& source) {
   const auto one = blame::analyze(source, {.threads = 1, .verify = true}, {});
   ASSERT_TRUE(one.ok());
   for (const size_t size : {2u, 3u, 5u}) {
-    testing_support::RankThreads(size).run([&](replay::Transport& ranks) {
+    testing_support::RankThreads(size).run([&](Transport& ranks) {
       const auto found = blame::analyze(source, {.threads = 1, .ranks = &ranks}, {});
       ASSERT_TRUE(found.ok());
       if (ranks.rank() != 0) return;

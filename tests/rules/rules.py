@@ -47,7 +47,7 @@ FLOORS = {
 
 # Headers of others, each with the places that may include them.
 VENDORS = [
-    (r"mpi\.h$", ["collector/mpi/", "replay/ranks/transport_mpi.cpp"]),
+    (r"mpi\.h$", ["collector/mpi/", "base/ranks/transport_mpi.cpp"]),
     (r"(omp-tools|ompt)\.h$", ["collector/openmp/"]),
     (r"(cupti.*|cuda)\.h$", ["gpu/cuda/"]),
     (r"CL/", ["gpu/opencl/"]),

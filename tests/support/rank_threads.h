@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/ranks/stream.h"
+#include "base/ranks/stream.h"
 
 namespace culprit::testing_support {
 
@@ -38,29 +38,29 @@ class RankThreads {
   }
 
  private:
-  class Member final : public replay::Transport, public replay::Stream {
+  class Member final : public Transport, public Stream {
    public:
     Member(RankThreads& all, size_t rank) : all_(all), rank_(rank) {}
     size_t rank() const override { return rank_; }
     size_t size() const override { return all_.size_; }
-    std::vector<replay::Parcel> exchange(std::vector<replay::Parcel> to) override {
+    std::vector<Parcel> exchange(std::vector<Parcel> to) override {
       for (size_t r = 0; r < to.size(); ++r) all_.given(rank_, r) = std::move(to[r]);
       all_.meet();
-      std::vector<replay::Parcel> got(all_.size_);
+      std::vector<Parcel> got(all_.size_);
       for (size_t r = 0; r < got.size(); ++r) got[r] = std::move(all_.given(r, rank_));
       all_.meet();
       return got;
     }
-    void send(size_t to, replay::Parcel parcel) override {
+    void send(size_t to, Parcel parcel) override {
       const std::lock_guard lock(all_.mutex_);
       all_.sent_[to].push_back(std::move(parcel));
       all_.changed_.notify_all();
     }
-    replay::Parcel receive() override {
+    Parcel receive() override {
       std::unique_lock lock(all_.mutex_);
-      std::deque<replay::Parcel>& mine = all_.sent_[rank_];
+      std::deque<Parcel>& mine = all_.sent_[rank_];
       all_.changed_.wait(lock, [&] { return !mine.empty(); });
-      replay::Parcel first = std::move(mine.front());
+      Parcel first = std::move(mine.front());
       mine.pop_front();
       return first;
     }
@@ -71,7 +71,7 @@ class RankThreads {
     const size_t rank_;
   };
 
-  replay::Parcel& given(size_t from, size_t to) { return given_[from * size_ + to]; }
+  Parcel& given(size_t from, size_t to) { return given_[from * size_ + to]; }
 
   void meet() {
     std::unique_lock lock(mutex_);
@@ -86,8 +86,8 @@ class RankThreads {
   }
 
   const size_t size_;
-  std::vector<replay::Parcel> given_;
-  std::vector<std::deque<replay::Parcel>> sent_;  // by receiver
+  std::vector<Parcel> given_;
+  std::vector<std::deque<Parcel>> sent_;  // by receiver
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t arrived_ = 0, round_ = 0;

@@ -13,6 +13,14 @@ static int is(const char* name, const char* other) {
   return strcmp(name, other) == 0;
 }
 
+/// Steps that follow each other get numbers that do not: a product alone would go round and round.
+static unsigned scattered(unsigned step) {
+  unsigned x = step + 1;
+  x = (x ^ x >> 16) * 0x85ebca6bu;
+  x = (x ^ x >> 13) * 0xc2b2ae35u;
+  return x ^ x >> 16;
+}
+
 /// How late this rank is in a step; 0: not at all.
 static double lateness(const char* name, int step) {
   const int one = rank == 1;
@@ -25,9 +33,7 @@ static double lateness(const char* name, int step) {
   if (is(name, "steady")) return one ? truth_ms : 0;
   if (is(name, "moves")) return rank == step * size / truth_rounds ? truth_ms : 0;
   if (is(name, "turns")) return rank == step % size ? truth_ms : 0;
-  if (is(name, "random")) {
-    return rank == (int)(((unsigned)step * 2654435761u) >> 16) % size ? truth_ms : 0;
-  }
+  if (is(name, "random")) return rank == (int)(scattered(step) % (unsigned)size) ? truth_ms : 0;
   // All but the first have the same work.
   if (is(name, "together")) return rank > 0 ? truth_ms : 0;
   return 0;

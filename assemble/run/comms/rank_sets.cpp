@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Sets are kept by their members, sorted.
 #include "assemble/run/comms/rank_sets.h"
 
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <span>
 
 #include "base/result.h"
 
@@ -35,8 +37,26 @@ const std::vector<ProcessId>& partners_in(const trace::Comm& comm, ProcessId sel
   return member ? comm.remote : comm.members;
 }
 
-RankSets::RankSets(const std::vector<trace::Group>& known) : groups_(known) {
+RankSets::RankSets(const std::vector<trace::Group>& known) : known_(known.size()), groups_(known) {
   for (size_t i = 0; i < known.size(); ++i) ids_.try_emplace(known[i].members, GroupId(i));
+}
+
+void RankSets::pack(Packer& packer) const {
+  for (size_t i = known_; i < groups_.size(); ++i) {
+    packer.put_list(std::span<const ProcessId>(groups_[i].members));
+  }
+}
+
+void RankSets::join(const std::vector<Parcel>& all) {
+  std::erase_if(ids_, [&](const auto& one) { return one.second.index() >= known_; });
+  groups_.resize(known_);
+  for (const Parcel& parcel : all) {
+    for (Unpacker unpacker(parcel); !unpacker.done();) {
+      auto members = unpacker.get_list<ProcessId>();
+      const bool added = ids_.try_emplace(members, GroupId(groups_.size())).second;
+      if (added) groups_.push_back({std::move(members)});
+    }
+  }
 }
 
 std::vector<trace::Group> RankSets::complete() {

@@ -12,6 +12,7 @@
 
 #include "assemble/run/survey.h"
 #include "base/ids.h"
+#include "base/ranks/exchange.h"
 #include "trace/definitions.h"
 
 namespace culprit::assemble {
@@ -29,11 +30,16 @@ class RankSets {
   /// communicator has not.
   GroupId find(const RankBits& set, const trace::Comm& comm, ProcessId self);
 
+  /// Puts the sets of several tables that began alike in place of these, so that all who do it have
+  /// the same ids.
+  void pack(Packer& packer) const;
+  void join(const std::vector<Parcel>& all);
   /// All sets by id. From now on there are no others: to ask for one is a bug.
   std::vector<trace::Group> complete();
 
  private:
   bool complete_ = false;
+  size_t known_;  ///< so many were there from the beginning
   std::mutex mutex_;
   std::map<std::vector<ProcessId>, GroupId> ids_;
   std::vector<trace::Group> groups_;

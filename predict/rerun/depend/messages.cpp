@@ -14,12 +14,12 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/ranks/agree.h"
+#include "base/ranks/exchange.h"
 #include "predict/rerun/depend/routes.h"
 #include "predict/rerun/dependences.h"
 #include "replay/detect/find_probed.h"
 #include "replay/match/messages.h"
-#include "replay/ranks/agree.h"
-#include "replay/ranks/exchange.h"
 #include "trace/mpi_calls.h"
 
 namespace culprit::predict {
@@ -227,7 +227,7 @@ std::vector<uint8_t> were_last(const Run& run, const std::vector<Arrival>& asked
                                std::vector<Arrival> came) {
   std::vector<Column<Arrival>> questions(run.ranks->size());
   for (const Arrival& one : asked) questions[run.owner(one.location)].push_back(one);
-  questions = replay::exchange(*run.ranks, std::move(questions));
+  questions = exchange(*run.ranks, std::move(questions));
   for (const Column<Arrival>& list : questions) came.insert(came.end(), list.begin(), list.end());
   std::sort(came.begin(), came.end());
   std::vector<Column<uint8_t>> answers(questions.size());
@@ -239,7 +239,7 @@ std::vector<uint8_t> were_last(const Run& run, const std::vector<Arrival>& asked
       answers[r].push_back(is_last ? 1 : 0);
     }
   }
-  answers = replay::exchange(*run.ranks, std::move(answers));
+  answers = exchange(*run.ranks, std::move(answers));
   std::vector<size_t> next(answers.size());
   std::vector<uint8_t> last;
   for (const Arrival& one : asked) {
@@ -257,7 +257,7 @@ void judge_seen(const Run& run, Found& all) {
     if (!held.seen) continue;
     asked.push_back({held.completed.location, held.completed.call, held.completed.time});
   }
-  if (replay::any(*run.ranks, !asked.empty())) {
+  if (any(*run.ranks, !asked.empty())) {
     const std::vector<uint8_t> known = were_last(run, asked, std::move(all.came));
     auto next = known.begin();
     for (SenderState& held : all.held) {
@@ -269,7 +269,7 @@ void judge_seen(const Run& run, Found& all) {
     }
   }
   for (EagerEvidence& seen : all.seen) {
-    seen = replay::reduce(*run.ranks, seen, [](EagerEvidence a, const EagerEvidence& b) {
+    seen = reduce(*run.ranks, seen, [](EagerEvidence a, const EagerEvidence& b) {
       a.add(b);
       return a;
     });

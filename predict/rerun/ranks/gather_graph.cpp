@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -80,8 +80,8 @@ std::vector<OtherTimes> times_of(const Alterations& all, const std::vector<Alter
   return times;
 }
 
-replay::Parcel pack(const WholeGraph& own) {
-  replay::Packer packer;
+Parcel pack(const WholeGraph& own) {
+  Packer packer;
   packer.put_list(std::span<const Hub>(own.graph.hubs));
   packer.put_list(std::span<const Holding>(own.graph.holdings));
   for (LocationId id : own.graph.locations) {
@@ -96,12 +96,12 @@ replay::Parcel pack(const WholeGraph& own) {
 }
 
 template <class T>
-void get_column(replay::Unpacker& unpacker, Column<T>& column) {
+void get_column(Unpacker& unpacker, Column<T>& column) {
   unpacker.get_list<T>([&](const T& value) { column.push_back(value); });
 }
 
-void unpack(const replay::Parcel& parcel, WholeGraph& whole) {
-  replay::Unpacker unpacker(parcel);
+void unpack(const Parcel& parcel, WholeGraph& whole) {
+  Unpacker unpacker(parcel);
   get_column(unpacker, whole.graph.hubs);
   get_column(unpacker, whole.graph.holdings);
   while (!unpacker.done()) {
@@ -133,18 +133,18 @@ void count_signals(EventGraph& graph) {
 std::optional<WholeGraph> gather_graph(Outline outline, const Alterations& all,
                                        const std::vector<AlterationSet>& sets, unsigned threads) {
   const replay::Run& run = outline.run;
-  replay::Transport& ranks = *run.ranks;
+  Transport& ranks = *run.ranks;
   const auto hubs = std::move(outline.found.hubs_elsewhere);
   const auto holdings = std::move(outline.found.holdings_elsewhere);
   WholeGraph own{build_graph(std::move(outline), threads), {}};
   if (ranks.alone()) return own;
-  std::vector<Counts> first = replay::gather_everywhere(ranks, count(own.graph));
+  std::vector<Counts> first = gather_everywhere(ranks, count(own.graph));
   Counts sum;
   for (Counts& one : first) one = std::exchange(sum, sum + one);
   if (sum.steps > kMostSteps) throw BudgetSpent();
   Renumbering(own.graph, hubs, holdings, first, ranks.rank()).change(own.graph);
   own.times = times_of(all, sets, own.graph, threads);
-  std::vector<replay::Parcel> parcels = replay::gather(ranks, pack(own));
+  std::vector<Parcel> parcels = gather(ranks, pack(own));
   if (ranks.rank() != 0) return std::nullopt;
   WholeGraph whole;
   whole.graph.begin = run.begin;
@@ -154,7 +154,7 @@ std::optional<WholeGraph> gather_graph(Outline outline, const Alterations& all,
   whole.graph.deliveries.add({.near_hops = 1});
   whole.graph.steps.resize(run.timelines.size());
   for (size_t i = 0; i < sets.size(); ++i) whole.times.emplace_back(run.timelines.size());
-  for (replay::Parcel& parcel : parcels) {
+  for (Parcel& parcel : parcels) {
     unpack(parcel, whole);
     parcel.release();
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kParcel = size_t{1} << 16;
 
-void append(replay::Parcel& parcel, const void* data, size_t bytes) {
+void append(Parcel& parcel, const void* data, size_t bytes) {
   const size_t before = parcel.size();
   parcel.resize_uninitialized(before + bytes);
   std::memcpy(parcel.data() + before, data, bytes);
@@ -22,7 +22,7 @@ void append(replay::Parcel& parcel, const void* data, size_t bytes) {
 
 }  // namespace
 
-HubMessages::HubMessages(replay::Transport& ranks, size_t times)
+HubMessages::HubMessages(Transport& ranks, size_t times)
     : ranks_(ranks),
       times_(times),
       parcels_(ranks.size()),
@@ -30,7 +30,7 @@ HubMessages::HubMessages(replay::Transport& ranks, size_t times)
       has_token_(ranks.rank() == 0) {}
 
 void HubMessages::send(size_t rank, uint32_t hub, const double* times) {
-  replay::Parcel& parcel = parcels_[rank];
+  Parcel& parcel = parcels_[rank];
   if (parcel.empty()) parcel.push_back(static_cast<std::byte>(Kind::messages));
   append(parcel, &hub, sizeof hub);
   append(parcel, times, times_ * sizeof(double));
@@ -44,22 +44,22 @@ void HubMessages::flush() {
 void HubMessages::flush(size_t rank) {
   if (parcels_[rank].empty()) return;
   ++on_their_way_;
-  replay::stream_of(ranks_).send(rank, std::exchange(parcels_[rank], {}));
+  stream_of(ranks_).send(rank, std::exchange(parcels_[rank], {}));
 }
 
 void HubMessages::give(size_t rank, Kind kind, std::span<const std::byte> content) {
-  replay::Parcel parcel;
+  Parcel parcel;
   parcel.push_back(static_cast<std::byte>(kind));
   append(parcel, content.data(), content.size());
-  replay::stream_of(ranks_).send(rank, std::move(parcel));
+  stream_of(ranks_).send(rank, std::move(parcel));
 }
 
-bool HubMessages::next(replay::Parcel& parcel) {
+bool HubMessages::next(Parcel& parcel) {
   if (ranks_.alone()) return false;
   flush();
   for (;;) {
     if (has_token_ && pass_token_on()) return false;
-    parcel = replay::stream_of(ranks_).receive();
+    parcel = stream_of(ranks_).receive();
     switch (static_cast<Kind>(parcel[0])) {
       case Kind::messages:
         --on_their_way_;

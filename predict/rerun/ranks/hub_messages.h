@@ -13,14 +13,14 @@
 #include <span>
 #include <vector>
 
-#include "replay/ranks/stream.h"
+#include "base/ranks/stream.h"
 
 namespace culprit::predict {
 
 class HubMessages {
  public:
   /// A message has a hub and this number of times.
-  HubMessages(replay::Transport& ranks, size_t times);
+  HubMessages(Transport& ranks, size_t times);
 
   /// `hub`: the receiver's number of it.
   void send(size_t rank, uint32_t hub, const double* times);
@@ -28,7 +28,7 @@ class HubMessages {
   /// there will be no more. All parcels have been received then.
   template <class Take>
   bool receive(const Take& take) {
-    replay::Parcel parcel;
+    Parcel parcel;
     if (!next(parcel)) return false;
     const size_t size = sizeof(uint32_t) + times_ * sizeof(double);
     for (size_t at = 1; at < parcel.size(); at += size) {
@@ -47,16 +47,16 @@ class HubMessages {
     bool stirred = false;      ///< one of them has received something meanwhile
   };
 
-  bool next(replay::Parcel& parcel);
+  bool next(Parcel& parcel);
   void flush();
   void flush(size_t rank);
   /// Returns whether it is known that all is over.
   bool pass_token_on();
   void give(size_t rank, Kind kind, std::span<const std::byte> content);
 
-  replay::Transport& ranks_;
+  Transport& ranks_;
   const size_t times_;
-  std::vector<replay::Parcel> parcels_;  ///< by rank, what has not been sent
+  std::vector<Parcel> parcels_;  ///< by rank, what has not been sent
   std::vector<double> came_;
   int64_t on_their_way_ = 0;
   bool stirred_ = false;

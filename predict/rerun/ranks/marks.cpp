@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/flat_map.h"
+#include "base/ranks/exchange.h"
 #include "replay/model/compact.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -94,8 +94,8 @@ class MarkWriter {
     mark_before_ = sent;
   }
 
-  replay::Packer take() {
-    replay::Packer packer;
+  Packer take() {
+    Packer packer;
     packer.put_list(hubs_.bytes());
     packer.put_list(std::span<const SentHolding>(holdings_));
     packer.put_list(marks_.bytes());
@@ -151,8 +151,8 @@ class MarkTaker {
  public:
   MarkTaker(Dependences& found, uint32_t rank) : found_(found), rank_(rank) {}
 
-  void take(const replay::Parcel& parcel) {
-    replay::Unpacker unpacker(parcel);
+  void take(const Parcel& parcel) {
+    Unpacker unpacker(parcel);
     SentHub before;
     for (CompactReader reader(unpacker.get_bytes()); !reader.done();) {
       SentHub sent;
@@ -206,7 +206,7 @@ class MarkTaker {
 }  // namespace
 
 void route_marks(const Run& run, Dependences& found) {
-  replay::Transport& ranks = *run.ranks;
+  Transport& ranks = *run.ranks;
   if (ranks.alone()) return;
   std::vector<uint32_t> owner;  // by LocationId
   for (size_t id = 0; id < run.timelines.size(); ++id) {
@@ -224,10 +224,10 @@ void route_marks(const Run& run, Dependences& found) {
     }
   }
   found.marks.resize(kept);
-  std::vector<replay::Packer> to;
+  std::vector<Packer> to;
   for (MarkWriter& writer : writers) to.push_back(writer.take());
   writers.clear();
-  const std::vector<replay::Parcel> parcels = replay::exchange(ranks, std::move(to));
+  const std::vector<Parcel> parcels = exchange(ranks, std::move(to));
   for (size_t r = 0; r < parcels.size(); ++r) {
     if (r != ranks.rank()) MarkTaker(found, static_cast<uint32_t>(r)).take(parcels[r]);
   }
@@ -252,7 +252,7 @@ std::vector<bool> find_awaited(const Dependences& found) {
 }  // namespace
 
 Audience count_elsewhere(const Run& run, Dependences& found, std::vector<uint32_t>& signals) {
-  replay::Transport& ranks = *run.ranks;
+  Transport& ranks = *run.ranks;
   Audience audience;
   if (ranks.alone()) return audience;
   const std::vector<bool> awaited = find_awaited(found);
@@ -261,7 +261,7 @@ Audience count_elsewhere(const Run& run, Dependences& found, std::vector<uint32_
     hub.awaited = awaited[hub.here];
     parts[hub.rank].push_back({hub.there, hub.here, signals[hub.here] > 0, hub.awaited});
   }
-  parts = replay::exchange(ranks, std::move(parts));
+  parts = exchange(ranks, std::move(parts));
   for (size_t r = 0; r < parts.size(); ++r) {
     for (const SentPart& part : parts[r]) {
       if (part.signals) ++signals[part.there];
@@ -275,7 +275,7 @@ Audience count_elsewhere(const Run& run, Dependences& found, std::vector<uint32_
   for (size_t r = 0; r < parts.size(); ++r) {
     for (const SentPart& part : parts[r]) comes[r].push_back(signals[part.there] > 0 ? 1 : 0);
   }
-  comes = replay::exchange(ranks, std::move(comes));
+  comes = exchange(ranks, std::move(comes));
   std::vector<size_t> next(comes.size());
   for (HubElsewhere& hub : found.hubs_elsewhere) {
     const bool opens = comes[hub.rank][next[hub.rank]++] != 0;

@@ -8,9 +8,9 @@
 #include <map>
 
 #include "base/parallel.h"
+#include "base/ranks/agree.h"
+#include "base/ranks/exchange.h"
 #include "predict/rerun/share/phases.h"
-#include "replay/ranks/agree.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -94,21 +94,21 @@ Spread WorkMeasure::spread(uint32_t alteration) const {
 namespace {
 
 /// Of all ranks, each once.
-std::vector<CallPathId> all_loops(replay::Transport& ranks, const std::vector<CallPathId>& own) {
-  std::vector<CallPathId> loops = replay::concatenate(ranks, own);
+std::vector<CallPathId> all_loops(Transport& ranks, const std::vector<CallPathId>& own) {
+  std::vector<CallPathId> loops = concatenate(ranks, own);
   std::sort(loops.begin(), loops.end());
   loops.erase(std::unique(loops.begin(), loops.end()), loops.end());
   return loops;
 }
 
 /// Over all ranks.
-void add_up_savings(replay::Transport& ranks, Alterations& all) {
+void add_up_savings(Transport& ranks, Alterations& all) {
   std::vector<double> savings;
   for (uint32_t a = 0; a < all.size(); ++a) {
     savings.push_back(all[a].spread.saves_s);
     savings.push_back(all[a].spread.earlier_s);
   }
-  replay::add_up(ranks, savings);
+  add_up(ranks, savings);
   for (uint32_t a = 0; a < all.size(); ++a) {
     all[a].spread.saves_s = savings[2 * a];
     all[a].spread.earlier_s = savings[2 * a + 1];
@@ -119,7 +119,7 @@ void add_up_savings(replay::Transport& ranks, Alterations& all) {
 
 void measure(const Outline& outline, unsigned threads, Budget& budget, Alterations& all) {
   const Dependences& found = outline.found;
-  replay::Transport& ranks = *outline.run.ranks;
+  Transport& ranks = *outline.run.ranks;
   WorkMeasure measure(
       outline.run,
       {found.hubs, found.meetings, found.pools, outline.passed, found.meetings_elsewhere},
@@ -142,7 +142,7 @@ void measure(const Outline& outline, unsigned threads, Budget& budget, Alteratio
   } catch (const BudgetSpent&) {
     spent = true;
   }
-  if (replay::any(ranks, spent)) throw BudgetSpent();
+  if (any(ranks, spent)) throw BudgetSpent();
   for (uint32_t a = 0; a < all.size(); ++a) {
     if (all[a].way == Way::balanced) all[a].spread = measure.spread(a);
   }

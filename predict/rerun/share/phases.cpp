@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -16,14 +16,14 @@ namespace {
 
 constexpr uint32_t kBehindTheLast = UINT32_MAX;
 
-void put(const Phase& phase, const std::vector<double>& sums, replay::Packer& packer) {
+void put(const Phase& phase, const std::vector<double>& sums, Packer& packer) {
   packer.put(phase);
   if (phase.visits == Phase::kDiffer || phase.visits < 2) return;
   packer.put_list(std::span<const double>(sums).subspan(phase.first, phase.visits));
 }
 
 /// Its sums become the last.
-Phase get(replay::Unpacker& unpacker, std::vector<double>& sums) {
+Phase get(Unpacker& unpacker, std::vector<double>& sums) {
   auto phase = unpacker.get<Phase>();
   if (phase.visits == Phase::kDiffer || phase.visits < 2) return phase;
   phase.first = static_cast<uint32_t>(sums.size());
@@ -63,15 +63,15 @@ class Join {
       : elsewhere_(elsewhere), meetings_(meetings), phases_(phases), sums_(sums) {}
 
   std::vector<bool> run() {
-    const std::vector<replay::Parcel> parcels = exchange(elsewhere_.ranks, to_owners());
+    const std::vector<Parcel> parcels = exchange(elsewhere_.ranks, to_owners());
     std::vector<std::vector<size_t>> places(parcels.size());  // by rank, of what it sent
     for (size_t r = 0; r < parcels.size(); ++r) places[r] = take(parcels[r]);
-    std::vector<replay::Packer> answers(parcels.size());
+    std::vector<Packer> answers(parcels.size());
     for (size_t r = 0; r < parcels.size(); ++r) {
       for (size_t place : places[r]) put(phases_[place], sums_, answers[r]);
     }
-    const std::vector<replay::Parcel> all = exchange(elsewhere_.ranks, std::move(answers));
-    std::vector<replay::Unpacker> unpackers(all.begin(), all.end());
+    const std::vector<Parcel> all = exchange(elsewhere_.ranks, std::move(answers));
+    std::vector<Unpacker> unpackers(all.begin(), all.end());
     for (const auto& [rank, place] : asked_) phases_[place] = get(unpackers[rank], sums_);
     std::vector<bool> owned(phases_.size(), true);
     for (const Elsewhere& one : elsewhere_.meetings) owned[one.here] = false;
@@ -80,8 +80,8 @@ class Join {
   }
 
  private:
-  std::vector<replay::Packer> to_owners() {
-    std::vector<replay::Packer> to(elsewhere_.ranks.size());
+  std::vector<Packer> to_owners() {
+    std::vector<Packer> to(elsewhere_.ranks.size());
     const auto send = [&](size_t rank, size_t place, uint32_t there) {
       if (phases_[place].members == 0) return;
       to[rank].put(there);
@@ -93,10 +93,10 @@ class Join {
     return to;
   }
 
-  std::vector<size_t> take(const replay::Parcel& parcel) {
+  std::vector<size_t> take(const Parcel& parcel) {
     std::vector<size_t> places;
     std::vector<double> others;
-    for (replay::Unpacker unpacker(parcel); !unpacker.done();) {
+    for (Unpacker unpacker(parcel); !unpacker.done();) {
       const auto there = unpacker.get<uint32_t>();
       places.push_back(there == kBehindTheLast ? meetings_ : there);
       others.clear();

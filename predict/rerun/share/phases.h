@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "base/ranks/transport.h"
 #include "predict/rerun/dependences.h"
-#include "replay/ranks/transport.h"
 
 namespace culprit::predict {
 
@@ -51,7 +51,7 @@ struct Phase {
 /// Phases whose members are of several analysis ranks: whoever owns a phase's meeting adds up what
 /// its members do. What lies behind the last meeting is the first rank's.
 struct PhasesElsewhere {
-  replay::Transport& ranks;
+  Transport& ranks;
   std::span<const Elsewhere> meetings;
 };
 

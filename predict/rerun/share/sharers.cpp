@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/ranks/exchange.h"
 #include "predict/rerun/scenario.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::predict {
 
@@ -31,7 +31,7 @@ Population population_of(const Run& run) {
   std::vector<Sharer> own;
   for (LocationId id : run.locations) own.push_back({id, run.at(id).in_teams});
   Population all;
-  std::vector<Sharer> gathered = replay::concatenate(*run.ranks, own);
+  std::vector<Sharer> gathered = concatenate(*run.ranks, own);
   std::sort(gathered.begin(), gathered.end(),
             [](const Sharer& a, const Sharer& b) { return a.id < b.id; });
   for (const Sharer& one : gathered) {

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::replay {
 

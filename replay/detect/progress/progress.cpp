@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/ranks/exchange.h"
 #include "replay/detect/detection.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

@@ -9,9 +9,9 @@
 #include <map>
 #include <tuple>
 
+#include "base/ranks/exchange.h"
 #include "replay/detect/spare/pools.h"
 #include "replay/detect/spare/sleeps.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <optional>
 
+#include "base/ranks/exchange.h"
 #include "replay/match/progress/usual_time.h"
-#include "replay/ranks/exchange.h"
 
 namespace culprit::replay {
 

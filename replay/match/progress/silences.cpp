@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 namespace culprit::replay {
 

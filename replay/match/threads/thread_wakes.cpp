@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 #include "trace/objects.h"
 
 namespace culprit::replay {

@@ -86,17 +86,61 @@ def more_ranks_than_processes(place):
     compare(place, generate(place, "stencil"), "openmpi", 16)
 
 
+def recorded(place, *command, environment=None):
+    """The same records twice: for one analysis rank, and for several."""
+    alone, several = place.experiment("alone"), place.experiment("several")
+    for old in (alone, several):
+        shutil.rmtree(old, ignore_errors=True)
+    execute([place.culprit, "record", "-o", alone, "--", *command], environment=environment)
+    shutil.copytree(alone, several)
+    return alone, several
+
+
+def compare_records(place, alone, several, status=0):
+    """Several ranks open records together: no archive comes about, and all that they find is what one
+    rank finds."""
+    done = execute([place.culprit, "analyze", alone])
+    check(done.returncode == status, f"status {done.returncode}: {done.stderr}")
+    wanted = report(place, alone)
+    for ranks in ("2", "3", "5"):
+        done = execute([*launcher("openmpi"), "--oversubscribe", "-n", ranks, place.culprit, "analyze",
+                        several])
+        check(done.returncode == status, f"status {done.returncode} on {ranks}: {done.stderr}")
+        check(not (pathlib.Path(several) / "trace").exists(), "an archive was made")
+        found = report(place, several)
+        same(wanted, found, f"on {ranks} ranks: ")
+    return wanted
+
+
 def in_place(place):
-    """An experiment that was only recorded: the first rank assembles it, then all analyse."""
-    late = place.program("late.openmpi")
-    experiment = place.experiment()
-    succeed([place.culprit, "record", "-o", experiment, "--", *launcher("openmpi"), "-n", "3", late,
-             "40", "2"])
-    succeed([*launcher("openmpi"), "-n", "2", place.culprit, "analyze", experiment])
-    found = report(place, experiment)
-    same(found, compare(place, pathlib.Path(experiment) / "trace" / "traces.otf2", "openmpi", 2)
-         | {key: found[key] for key in ("run", "processes", "verdict", "diagnoses", "tasks", "core_takers",
-                                             "core_times")})  # the archive lacks their cores
+    """An experiment that was only recorded."""
+    found = compare_records(place, *recorded(
+        place, *launcher("openmpi"), "-n", "3", place.program("late.openmpi"), "40", "2"))
+    check(found["waits"], "there are no waits")
+
+
+def in_place_hybrid(place):
+    """With threads, regions and samples, on one rank more than there are cores."""
+    found = compare_records(place, *recorded(
+        place, *launcher("openmpi"), "--oversubscribe", "-n", "2", place.program("hybrid_chain"),
+        environment={"OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}))
+    check(found["waits"], "there are no waits")
+
+
+def in_place_devices(place):
+    """Two processes that share a device."""
+    found = compare_records(place, *recorded(
+        place, *launcher("openmpi"), "-n", "2", place.program("opencl_shared_device")))
+    check(any(row["stream"] for row in found["locations"]),
+          "no device was recorded")
+
+
+def in_place_stuck(place):
+    """A run that hung and was killed: who waits for whom."""
+    alone, several = recorded(place, "timeout", "-s", "KILL", "4", *launcher("openmpi"), "-n", "3",
+                              place.build / "tests" / "programs" / "stuck" / "hang.openmpi", "ring")
+    found = compare_records(place, alone, several, status=5)
+    check(found["stuck"], "it is not said who is stuck")
 
 
 def report_is_printed_once(place):
@@ -183,6 +227,9 @@ if __name__ == "__main__":
         "mpich": on("mpich"),
         "more_ranks_than_processes": more_ranks_than_processes,
         "in_place": in_place,
+        "in_place_hybrid": in_place_hybrid,
+        "in_place_devices": in_place_devices,
+        "in_place_stuck": in_place_stuck,
         "report": report_is_printed_once,
         "damaged": damaged,
         "no_trace": no_trace,

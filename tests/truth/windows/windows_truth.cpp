@@ -22,7 +22,7 @@
 #include "assemble/assemble.h"
 #include "assemble/open_profile.h"
 #include "assemble/opening.h"
-#include "assemble/recorded_run.h"
+#include "assemble/prepare_run.h"
 #include "assemble/source.h"
 #include "base/parallel.h"
 #include "blame/analyze.h"

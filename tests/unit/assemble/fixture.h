@@ -11,7 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "assemble/recorded_run.h"
+#include "assemble/play_run.h"
+#include "assemble/prepare_run.h"
 #include "listing.h"
 #include "raw_builder.h"
 

@@ -130,7 +130,7 @@ TEST(CriticalPath, IsTheWalkFromWaitToCause) {
     RandomTrace trace = RandomTrace::make(seed, {.no_ties = seed % 5 == 0});
     if (seed % 3 == 1) trace.make_chaotic(seed);  // then there are circles
     if (seed % 3 == 2) trace.make_skewed(seed, true);
-    replay::Alone alone;
+    Alone alone;
     replay::Run run = std::move(replay::read_run(trace, alone, 1)).value();
     const replay::WaitGraph graph = replay::detect_waits(run, 1);
     const std::vector<PathSegment> expected = Oracle(run, graph).back();

@@ -117,10 +117,10 @@ TEST(DeviceTimeSeries, AddsWhatOtherRanksTell) {
     course->late(at(26), at(30), CallPathId(5), false);
     course->late(at(30), at(40), CallPathId(4), false);
   }
-  replay::Packer packer;
+  Packer packer;
   own.pack(packer), other.pack(packer), DeviceTimeSeries(run).pack(packer);
-  const replay::Parcel parcel = packer.take();
-  replay::Unpacker from(parcel);
+  const Parcel parcel = packer.take();
+  Unpacker from(parcel);
   for (int i = 0; i < 3; ++i) joined.unpack(from);
   EXPECT_TRUE(from.done());
   const auto expected = written(whole), rows = written(joined);

@@ -48,7 +48,7 @@ TEST(JoinFindings, BringsEveryFieldOfEveryRank) {
       expected.locations[i].waiting_s += more.locations[i].waiting_s;
     }
   }
-  testing_support::RankThreads(kRanks).run([&](replay::Transport& ranks) {
+  testing_support::RankThreads(kRanks).run([&](Transport& ranks) {
     Findings found = found_by(ranks.rank());
     join_findings(ranks, found);
     if (ranks.rank() != 0) return;

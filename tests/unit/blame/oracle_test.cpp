@@ -76,7 +76,7 @@ TEST(Oracle, SaysTheSameOfSeveralRanks) {
   for (uint32_t seed = 0; seed < 100; ++seed) {
     const RandomTrace trace = RandomTrace::make(seed, {.no_ties = true, .plain = true});
     const OracleAnswer oracle = testing_support::ask_oracle(trace);
-    testing_support::RankThreads(3).run([&](replay::Transport& ranks) {
+    testing_support::RankThreads(3).run([&](Transport& ranks) {
       const auto found =
           blame::analyze(trace, {.threads = 2, .last_alone = true, .ranks = &ranks}, {});
       ASSERT_TRUE(found.ok());

@@ -371,7 +371,7 @@ void expect_answer(const World& world, const Answer& answer, Followed followed,
 
 void expect_same(const World& world, const Answer& answer, Followed followed, size_t ranks) {
   const trace::Definitions definitions = definitions_of(world);
-  RankThreads(ranks).run([&](replay::Transport& transport) {
+  RankThreads(ranks).run([&](Transport& transport) {
     Share share;
     share.run.definitions = &definitions;
     share.run.ranks = &transport;

@@ -30,7 +30,7 @@ TEST(Ranks, FindWhatOneFinds) {
     if (seed % 3 == 2) trace.make_skewed(seed, true);
     const blame::Findings one = analyzed(trace);
     for (const size_t size : {2u, 3u, 7u}) {
-      RankThreads(size).run([&](replay::Transport& ranks) {
+      RankThreads(size).run([&](Transport& ranks) {
         auto found =
             blame::analyze(trace, {.threads = 1 + seed % 2, .verify = true, .ranks = &ranks}, {});
         ASSERT_TRUE(found.ok());
@@ -51,7 +51,7 @@ TEST(Ranks, FindWhatOneFindsOfPipes) {
     const blame::Findings one = analyzed(trace);
     EXPECT_FALSE(one.delays.empty());
     for (const size_t size : {2u, 3u, 7u}) {
-      RankThreads(size).run([&](replay::Transport& ranks) {
+      RankThreads(size).run([&](Transport& ranks) {
         auto found = blame::analyze(trace, {.threads = 1, .verify = true, .ranks = &ranks}, {});
         ASSERT_TRUE(found.ok());
         if (ranks.rank() != 0) return;

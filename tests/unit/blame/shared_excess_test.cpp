@@ -30,7 +30,7 @@ struct Analyzed {
     delays = analyze_delays(run, graph, times, 1, share);
   }
 
-  replay::Alone alone;
+  Alone alone;
   replay::Run run;
   replay::WaitGraph graph;
   DelayAnalysis delays;

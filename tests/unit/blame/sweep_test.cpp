@@ -130,7 +130,7 @@ TEST(Sweeps, AreTheSameOnSeveralRanks) {
     ASSERT_NE(trace, nullptr);
     const auto one = blame::analyze(*trace, {.threads = 1}, {});
     ASSERT_TRUE(one.ok());
-    testing_support::RankThreads(3).run([&](replay::Transport& ranks) {
+    testing_support::RankThreads(3).run([&](Transport& ranks) {
       const auto found = blame::analyze(*trace, {.threads = 1, .ranks = &ranks}, {});
       ASSERT_TRUE(found.ok());
       if (ranks.rank() != 0) return;

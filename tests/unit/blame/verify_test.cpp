@@ -45,7 +45,7 @@ class Verify : public testing::Test {
   }
 
   const RandomTrace trace = RandomTrace::make(3);
-  replay::Alone alone;
+  Alone alone;
   replay::Run run;
   replay::WaitGraph graph;
   LocationId busiest{0};

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "assemble/assemble.h"
-#include "assemble/recorded_run.h"
+#include "assemble/prepare_run.h"
 #include "assemble/source.h"
 #include "blame/analyze.h"
 #include "cut.h"

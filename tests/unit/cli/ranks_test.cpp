@@ -49,22 +49,24 @@ TEST(LaunchedBy, SaysWhatToDoWhereCopiesCannotTalk) {
 }
 
 TEST(TaskForOthers, TellsTheTraceOrThatThereIsNone) {
-  testing_support::RankThreads(3).run([](replay::Transport& ranks) {
+  testing_support::RankThreads(3).run([](Transport& ranks) {
     if (ranks.rank() > 0) {
-      EXPECT_EQ(wait_for_task(ranks), "/a/traces.otf2");
-      EXPECT_EQ(wait_for_task(ranks), "");
+      const Task task = wait_for_task(ranks);
+      EXPECT_EQ(task.what, Task::What::archive);
+      EXPECT_EQ(task.place, "/a/traces.otf2");
+      EXPECT_EQ(wait_for_task(ranks).what, Task::What::nothing);
       return;
     }
     {
       TaskForOthers others(ranks);
-      others.tell("/a/traces.otf2");
+      others.tell({Task::What::archive, "/a/traces.otf2"});
     }
     TaskForOthers others(ranks);
   });
 }
 
 TEST(CheckSame, RefusesCopiesThatWereToldDifferentThings) {
-  testing_support::RankThreads(3).run([](replay::Transport& ranks) {
+  testing_support::RankThreads(3).run([](Transport& ranks) {
     EXPECT_TRUE(check_same(ranks, "analyze a").ok());
     const auto mixed = check_same(ranks, ranks.rank() == 2 ? "analyze b" : "analyze a");
     ASSERT_FALSE(mixed.ok());
@@ -73,18 +75,18 @@ TEST(CheckSame, RefusesCopiesThatWereToldDifferentThings) {
 }
 
 TEST(ThreadsFor, SharesTheProcessorsOfANode) {
-  testing_support::RankThreads(2).run([](replay::Transport& ranks) {
+  testing_support::RankThreads(2).run([](Transport& ranks) {
     EXPECT_EQ(threads_for(ranks, 5), 5u);
     // Both are on one node, with the same processors.
     const unsigned one = std::max(1u, std::thread::hardware_concurrency() / 2);
     EXPECT_EQ(threads_for(ranks, 0), one);
   });
-  replay::Alone alone;
+  Alone alone;
   EXPECT_EQ(threads_for(alone, 0), 0u);  // all cores
 }
 
 TEST(OpenTogether, FailsOnAllRanksWithTheSameSentence) {
-  testing_support::RankThreads(2).run([](replay::Transport& ranks) {
+  testing_support::RankThreads(2).run([](Transport& ranks) {
     Losses losses;
     const auto source = open_together(ranks, "/nowhere/traces.otf2", losses);
     ASSERT_FALSE(source.ok());

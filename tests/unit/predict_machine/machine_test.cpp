@@ -145,10 +145,10 @@ TEST(MessageTime, LiesBetweenSizesMeasured) {
 }
 
 TEST(MeasureLinks, AsksNobodyWhoCannotTimeMessages) {
-  replay::Alone alone;
+  Alone alone;
   EXPECT_TRUE(measure_links(alone, {}).empty());
   testing_support::RankThreads(3).run(
-      [](replay::Transport& ranks) { EXPECT_TRUE(measure_links(ranks, {}).empty()); });
+      [](Transport& ranks) { EXPECT_TRUE(measure_links(ranks, {}).empty()); });
 }
 
 }  // namespace

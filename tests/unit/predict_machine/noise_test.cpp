@@ -89,7 +89,7 @@ TEST(Noise, OfManyCoresIsTheirSum) {
 }
 
 TEST(Noise, IsMeasuredHere) {
-  replay::Alone alone;
+  Alone alone;
   const NoiseSettings brief{nanos(20'000'000), nanos(1'000'000)};
   const auto hosts = watch_cores(alone, brief);
   ASSERT_EQ(hosts.size(), 1u);

@@ -173,7 +173,7 @@ EventGraph graph_of(const Shape& shape, size_t times) {
 
 /// By member, what all of its work takes.
 std::vector<double> balanced(const EventGraph& graph) {
-  replay::Alone alone;
+  Alone alone;
   replay::Run run;
   run.ranks = &alone;
   run.regions.resize(2);

@@ -29,7 +29,7 @@ using testing_support::RankThreads;
 
 Findings projected_on(size_t size, const trace::Source& trace, double allowance = 1) {
   Findings findings;
-  RankThreads(size).run([&](replay::Transport& ranks) {
+  RankThreads(size).run([&](Transport& ranks) {
     GainObserver observer(1);
     blame::AnalyzeOptions options;
     options.threads = 1;

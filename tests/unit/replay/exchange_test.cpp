@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What analysis ranks tell each other arrives, by whom it came from; shares cover all processes.
-#include "replay/ranks/exchange.h"
+#include "base/ranks/exchange.h"
 
 #include <gtest/gtest.h>
 

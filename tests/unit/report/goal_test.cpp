@@ -253,7 +253,7 @@ TEST(Goal, OfAnyProgramCanBeExecutedInNoMoreThanItsTime) {
     const auto trace =
         bench::synthetic_trace(kind, {.ranks = 6, .threads = 3, .iterations = 12, .seed = 5});
     Losses losses;
-    replay::Alone alone;
+    Alone alone;
     const auto run = replay::read_run(*trace, alone, 1);
     ASSERT_TRUE(run.ok());
     const auto done = executed(program_of(*trace), 0);

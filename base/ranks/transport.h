@@ -20,7 +20,7 @@
 #include "base/column.h"
 #include "base/time.h"
 
-namespace culprit::replay {
+namespace culprit {
 
 using Parcel = Column<std::byte>;
 
@@ -71,4 +71,4 @@ class Alone final : public Transport {
   void give_up(const char*) override {}
 };
 
-}  // namespace culprit::replay
+}  // namespace culprit

@@ -5,9 +5,9 @@
 // was. Everything else goes in bulk (transport.h). All transports between ranks can do both.
 #pragma once
 
-#include "replay/ranks/transport.h"
+#include "base/ranks/transport.h"
 
-namespace culprit::replay {
+namespace culprit {
 
 class Stream {
  public:
@@ -25,4 +25,4 @@ inline Stream& stream_of(Transport& ranks) {
   return dynamic_cast<Stream&>(ranks);
 }
 
-}  // namespace culprit::replay
+}  // namespace culprit

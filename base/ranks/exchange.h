@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/ranks/transport.h"
 #include "base/result.h"
-#include "replay/ranks/transport.h"
 
-namespace culprit::replay {
+namespace culprit {
 
 /// Puts plain values, lists of them and strings into a parcel, one after the other.
 class Packer {
@@ -157,6 +157,17 @@ std::vector<T> gather_everywhere(Transport& ranks, const T& own) {
   return all;
 }
 
+/// One text of each rank, by rank.
+inline std::vector<std::string> gather_texts(Transport& ranks, const std::string& own) {
+  Packer packer;
+  packer.put(own);
+  std::vector<std::string> all;
+  for (const Parcel& parcel : gather_everywhere(ranks, packer.take())) {
+    all.push_back(Unpacker(parcel).get_string());
+  }
+  return all;
+}
+
 /// Gathers the parcels of all ranks on rank 0, by rank; other ranks get empty ones.
 inline std::vector<Parcel> gather(Transport& ranks, Parcel own) {
   std::vector<Parcel> to(ranks.size());
@@ -223,4 +234,4 @@ void add_up(Transport& ranks, std::vector<T>& values) {
   values = concatenate(ranks, sums);
 }
 
-}  // namespace culprit::replay
+}  // namespace culprit

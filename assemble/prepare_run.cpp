@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-// See recorded_run.h: prepare_run() is its table of contents.
-#include "assemble/recorded_run.h"
+// prepare_run() is the table of contents.
+#include "assemble/prepare_run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -15,7 +14,13 @@
 #include "assemble/look/note.h"
 #include "assemble/names/debug_files/package.h"
 #include "assemble/play/line_counts.h"
+#include "assemble/play_run.h"
 #include "assemble/profile/named_profile.h"
+#include "assemble/ranks/agree_on_tables.h"
+#include "assemble/ranks/dealt_folders.h"
+#include "assemble/ranks/join_facts.h"
+#include "assemble/ranks/known_by_all.h"
+#include "assemble/ranks/name_together.h"
 #include "assemble/raw/process.h"
 #include "assemble/records/device_stream.h"
 #include "assemble/records/stream.h"
@@ -24,10 +29,8 @@
 #include "assemble/run/gather_facts.h"
 #include "assemble/run/run_end.h"
 #include "assemble/stuck/stuck.h"
-#include "base/cores/core_counter.h"
 #include "base/log.h"
 #include "base/parallel.h"
-#include "base/progress/progress.h"
 #include "trace/valid_names.h"
 
 namespace culprit::assemble {
@@ -56,6 +59,7 @@ void begin_core_uses(std::map<uint32_t, CoreUse>& uses) {
 void take_window(RecordedRun& run, WindowRecords&& window, unsigned threads) {
   run.window.emplace(std::move(window));
   run.folders = std::move(run.window->folders);
+  run.owners.assign(run.folders.size(), 0);
   run.processes = arrange_processes(run.window->run, run.facts.losses, run.facts.notes);
   const bool begins_inside = run.window->number != kWholePart;
   for (RawProcessFolder& folder : run.folders) {
@@ -66,18 +70,50 @@ void take_window(RecordedRun& run, WindowRecords&& window, unsigned threads) {
     begin_core_uses(account.core_uses);
     run.facts.records += account.survey.records;
   }
+  run.devices = read_devices(run.folders, run.facts.losses);
+}
+
+/// The logs of this rank's processes, and the heads of all.
+void read_own(RecordedRun& run, const GuardedPath& raw, unsigned threads, LogsWithout empty) {
+  Losses& losses = run.facts.losses;
+  DealtFolders dealt = deal_folders(*run.ranks, raw, losses);
+  run.folders = std::move(dealt.folders);
+  run.owners = std::move(dealt.owners);
+  std::vector<RawProcessFolder*> own;
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    if (run.is_own(i)) own.push_back(&run.folders[i]);
+  }
+  read_logs(own, losses, threads, empty);
+  for (const RawProcessFolder* each : own) {
+    const bool is_damaged = look::read_end(each->folder).is_damaged;
+    losses.add(LossKind::damaged_processes, is_damaged ? 1 : 0);
+  }
 }
 
 void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads,
                      LogsWithout empty = LogsWithout::left_out) {
-  run.folders = read_raw(raw, run.facts.losses, threads, empty);
-  for (const RawProcessFolder& each : run.folders) {
-    const bool is_damaged = look::read_end(each.folder).is_damaged;
-    run.facts.losses.add(LossKind::damaged_processes, is_damaged ? 1 : 0);
-  }
-  run.processes = arrange_processes(run.folders, run.facts.losses, run.facts.notes);
+  read_own(run, raw, threads, empty);
   run.accounts = survey_threads(run.folders, threads);
+}
+
+void arrange(RecordedRun& run) {
+  run.processes = arrange_processes(run.folders, run.facts.losses, run.facts.notes);
   for (const ProcessAccount& account : run.accounts) run.facts.records += account.survey.records;
+}
+
+/// What is known of processes before their code has names. From here on all ranks know the same.
+void read_all(RecordedRun& run, const GuardedPath& raw, unsigned threads,
+              LogsWithout empty = LogsWithout::left_out) {
+  read_and_survey(run, raw, threads, empty);
+  run.devices = read_devices(run.folders, run.facts.losses);
+  if (!run.ranks->alone()) {
+    tell_all(*run.ranks, run.owners, {run.folders, run.accounts, run.devices.by_folder});
+    join_losses(*run.ranks, run.facts.losses);
+  }
+  arrange(run);
+  if (!run.ranks->alone()) {
+    run.shares = first_processes(run.processes, run.owners, run.ranks->size());
+  }
 }
 
 /// Adds the system's data on processes that did not come to their end. The addresses on their
@@ -85,7 +121,7 @@ void read_and_survey(RecordedRun& run, const GuardedPath& raw, unsigned threads,
 void add_looks(RecordedRun& run, const look::Look& newest) {
   run.looks.resize(run.folders.size());
   for (size_t i = 0; i < run.folders.size(); ++i) {
-    if (!run.folders[i].was_cut()) continue;
+    if (!run.is_own(i) || !run.folders[i].was_cut()) continue;
     if (const auto* look = newest.of(run.folders[i].folder.name())) {
       run.looks[i] = *look;
     } else {
@@ -120,12 +156,25 @@ void note_stripped(RecordedRun& run) {
   }
 }
 
+void learn_code(RecordedRun& run, const PassOptions& options) {
+  for (size_t i = 0; i < run.folders.size(); ++i) {
+    if (!run.is_own(i)) continue;
+    run.code[i].learn(run.accounts[i].survey, run.symbols, options.others, run.regions);
+  }
+}
+
 void name_code(RecordedRun& run, const PassOptions& options, unsigned threads) {
   for (size_t i = 0; i < run.folders.size(); ++i) {
+    if (!run.is_own(i)) {
+      run.code.emplace_back(AddressMap());
+      continue;
+    }
     run.code.emplace_back(run.folders[i]).announce(run.accounts[i].survey, run.symbols);
   }
-  if (!run.symbols.resolve(threads, options.symbols, options.names, options.kept,
-                           options.servers)) {
+  const ResolveSymbols resolve = [&](Symbols& symbols) {
+    return symbols.resolve(threads, options.symbols, options.names, options.kept, options.servers);
+  };
+  if (!name_together(*run.ranks, run.symbols, resolve)) {
     run.facts.notes.push_back(
         fmt::format("Servers of debug information were asked for {} s (--debuginfod), which did "
                     "not suffice for "
@@ -133,9 +182,8 @@ void name_code(RecordedRun& run, const PassOptions& options, unsigned threads) {
                     options.servers.seconds()));
   }
   note_stripped(run);
-  for (size_t i = 0; i < run.folders.size(); ++i) {
-    run.code[i].learn(run.accounts[i].survey, run.symbols, options.others, run.regions);
-  }
+  join_notes(*run.ranks, run.facts.notes);
+  learn_code(run, options);
 }
 
 /// Comparisons of clocks, with folders in place of ranks.
@@ -234,16 +282,37 @@ stuck::EndedRun at_end(const RecordedRun& run, unsigned threads) {
   return end;
 }
 
+/// Who waits for whom is found with the records of all processes at hand: the first of several
+/// ranks reads them for it. It has all names already.
+stuck::Found find_stuck(const RecordedRun& run, const GuardedPath& raw, const PassOptions& options,
+                        unsigned threads) {
+  if (run.ranks->alone()) return stuck::find(at_end(run, threads));
+  if (run.ranks->rank() > 0) return {};
+  RecordedRun all;
+  read_all(all, raw, threads);
+  number_devices(all.folders, all.devices, all.facts.notes);
+  all.lanes = make_lanes(all.processes, all.folders, all.devices);
+  add_looks(all, {});
+  all.symbols = run.symbols;
+  for (const RawProcessFolder& folder : all.folders) all.code.emplace_back(folder);
+  learn_code(all, options);
+  unify(all);
+  all.end = run.end;
+  return stuck::find(at_end(all, threads));
+}
+
 /// If any process did not come to its end.
-void look_at_end(RecordedRun& run, const GuardedPath& raw, unsigned threads) {
+void look_at_end(RecordedRun& run, const GuardedPath& raw, const PassOptions& options,
+                 unsigned threads) {
   const bool any = std::any_of(run.folders.begin(), run.folders.end(),
                                [](const RawProcessFolder& each) { return each.was_cut(); });
   if (!any) return;
   run.end = find_run_end(raw, run.folders, run.accounts, *run.clock);
-  stuck::Found found = stuck::find(at_end(run, threads));
+  stuck::Found found = find_stuck(run, raw, options, threads);
   name_early_end(found.death, run.facts.losses);
   run.facts.stuck = std::move(found.groups);
   run.awaited = std::move(found.awaited);
+  take_from_first(*run.ranks, run.awaited);
 }
 
 /// None of a whole run, or of the part from its begin.
@@ -286,87 +355,6 @@ void make_contexts(RecordedRun& run) {
                             .metrics = run.metrics,
                             .rank_sets = *run.rank_sets});
   }
-}
-
-/// Time that the lane slept; infinite if unknown.
-double asleep_ns(const RecordedRun& run, const Lane& lane) {
-  const auto& uses = run.accounts[lane.folder].core_uses;
-  const auto use = uses.find(lane.log->thread());
-  if (use == uses.end()) return std::numeric_limits<double>::infinity();
-  const CoreUse& known = use->second;
-  const trace::RawProcess& process = run.folders[lane.folder].process;
-  const uint64_t end =
-      std::max({process.end_ticks, process.last.ticks, known.until_ticks});  // unknown from then on
-  const uint64_t life = end - known.from_ticks;
-  const double awake_ns = static_cast<double>(life - std::min(known.blocked_ticks, life)) *
-                          run.clock->ns_per_tick(lane.folder);
-  return std::max(0.0, awake_ns - static_cast<double>(known.on_core_ns) -
-                           static_cast<double>(known.without_ns));
-}
-
-CoreTimeSeries series_of(const RecordedRun& run, const Lane& lane, const CoreUse& use) {
-  std::vector<CorePoint> points = {{run.clock->time(lane.folder, use.from_ticks), 0, 0}};
-  for (const CoreReading& reading : use.readings) {
-    points.push_back({run.clock->time(lane.folder, reading.ticks),
-                      static_cast<double>(reading.on_core_ns),
-                      static_cast<double>(reading.without_ns)});
-  }
-  const auto could = static_cast<double>(use.on_core_ns + use.without_ns);
-  const double asleep = asleep_ns(run, lane);
-  return CoreTimeSeries(std::move(points), could > 0 ? could / (could + asleep) : 1);
-}
-
-/// The parameters for dividing the thread's time between events, without the pools.
-Folder folder_for(const RecordedRun& run, const Lane& lane) {
-  const uint32_t hz = run.folders[lane.folder].process.sampling_hz;
-  Folder how;
-  how.not_sampled = run.not_sampled;
-  how.blocked = run.blocked;
-  if (hz > 0) how.period_ns = 1e9 / hz;
-  const auto& uses = run.accounts[lane.folder].core_uses;
-  const auto use = uses.find(lane.log->thread());
-  if (use == uses.end()) return how;
-  how.core_share = use->second.share();
-  constexpr double kOften = 0.95;
-  if (how.core_share >= kOften) return how;
-  how.cores = series_of(run, lane, use->second);
-  how.no_core = run.contexts[lane.folder].metrics.set(
-      {{std::string(kNoCoreCounter), "ns", trace::MetricMode::accumulated}});
-  return how;
-}
-
-/// As trace::Fact::unanswered names it.
-std::optional<uint64_t> awaited_by(const RecordedRun& run, LocationId location) {
-  const auto at = run.awaited.find(location);
-  if (at == run.awaited.end()) return std::nullopt;
-  const Lane& other = run.lanes[at->second.index()];
-  return uint64_t{other.thread} << 32 | other.process.index();
-}
-
-/// Plays everything without a receiver. Returns about how many events each location has: the time
-/// between events is not yet divided.
-std::vector<uint64_t> tally(RecordedRun& run, unsigned threads) {
-  std::vector<StretchTally> tallies(run.lanes.size());
-  std::vector<uint64_t> events(run.lanes.size());
-  progress::Progress progress(progress::Stage::samples, run.lanes.size());
-  parallel_for(run.lanes.size(), threads, [&](size_t i) {
-    const Lane& lane = run.lanes[i];
-    trace::EventSink nowhere;
-    if (lane.device != nullptr) {
-      events[i] = play_lane(*lane.device, run.contexts[lane.folder], nowhere).events;
-    } else if (lane.log != nullptr) {
-      ThreadContext thread{folder_for(run, lane), awaited_by(run, LocationId(i))};
-      if (thread.folder.period_ns > 0) thread.folder.tally = &tallies[i];
-      events[i] = play_log(*lane.log, run.contexts[lane.folder], thread, nowhere).events;
-    }
-    progress.step();
-  });
-  for (size_t i = 0; i < run.lanes.size(); ++i) {
-    run.folding.merge(static_cast<uint32_t>(i), std::move(tallies[i]));
-  }
-  run.folding.name_sleeps(
-      [&](const StretchEnds& ends) { return run.regions.blocked_between(ends); });
-  return events;
 }
 
 trace::Location location_of(const RecordedRun& run, const Lane& lane) {
@@ -416,7 +404,9 @@ void define(RecordedRun& run, const std::vector<uint64_t>& events, unsigned thre
     run.facts.events += events[i];
   }
   trace::make_names_valid(definitions);
-  run.facts.lines = costliest_lines(run.code, run.accounts, definitions.regions, threads);
+  SampledLines lines = count_lines(run.code, run.accounts, threads);
+  join_lines(*run.ranks, lines);
+  run.facts.lines = costliest_lines(lines, definitions.regions);
 }
 
 void note_refused_counters(RecordedRun& run) {
@@ -464,7 +454,7 @@ void add_profiled_code(RecordedRun& run, unsigned threads) {
 Result<void> prepare_facts(RecordedRun& run, const GuardedPath& raw, const PassOptions& options,
                            unsigned threads) {
   RunFacts& facts = run.facts;
-  run.devices = gather_devices(run.folders, facts.losses, facts.notes);
+  number_devices(run.folders, run.devices, facts.notes);
   run.lanes = make_lanes(run.processes, run.folders, run.devices);
   kLog.debug("{} processes, {} locations, {} devices", run.processes.slots.size(), run.lanes.size(),
              run.devices.all.size());
@@ -479,8 +469,8 @@ Result<void> prepare_facts(RecordedRun& run, const GuardedPath& raw, const PassO
     leave_out_edges(run);
     note_crossing(run);
   } else {
-    gather_run_facts(run, raw);
-    look_at_end(run, raw, threads);
+    if (run.ranks->rank() == 0) gather_run_facts(run, raw);
+    look_at_end(run, raw, options, threads);
   }
   return {};
 }
@@ -489,7 +479,11 @@ Result<void> prepare_facts(RecordedRun& run, const GuardedPath& raw, const PassO
 void prepare_events(RecordedRun& run, unsigned threads) {
   make_contexts(run);
   kLog.debug("{} communicators; tallying with {} threads", run.comms.comms.size(), threads);
-  define(run, tally(run, threads), threads);
+  std::vector<uint64_t> events = tally(run, threads);
+  agree_on_tables(*run.ranks, {run.regions, run.code, run.folding, run.metrics, *run.rank_sets,
+                               run.not_sampled, run.blocked});
+  join_counts(*run.ranks, events);
+  define(run, events, threads);
   note_refused_counters(run);
 }
 
@@ -498,8 +492,9 @@ void prepare_events(RecordedRun& run, unsigned threads) {
 Result<std::unique_ptr<RecordedRun>> prepare_run(const GuardedPath& raw,
                                                  const PassOptions& options) {
   auto run = std::make_unique<RecordedRun>();
+  if (options.ranks != nullptr) run->ranks = options.ranks;
   const unsigned threads = thread_count(options.threads);
-  read_and_survey(*run, raw, threads);
+  read_all(*run, raw, threads);
   if (auto done = prepare_facts(*run, raw, options, threads); !done) return done.error();
   prepare_events(*run, threads);
   return run;
@@ -536,7 +531,7 @@ Result<std::unique_ptr<RecordedRun>> prepare_profile(const GuardedPath& raw,
   auto made = std::make_unique<RecordedRun>();
   RecordedRun& run = *made;
   const unsigned threads = thread_count(options.threads);
-  read_and_survey(run, raw, threads, LogsWithout::kept);
+  read_all(run, raw, threads, LogsWithout::kept);
   add_profiled_code(run, threads);
   if (auto done = prepare_facts(run, raw, options, threads); !done) return done.error();
   profile = name_profile({run.folders, run.lanes, run.code, *run.clock, run.regions}, threads);
@@ -567,6 +562,7 @@ Result<RunState> find_stuck_now(const GuardedPath& raw, const PassOptions& optio
   RecordedRun run;
   const unsigned threads = thread_count(options.threads);
   read_and_survey(run, raw, threads);
+  arrange(run);
   run.devices.by_folder.resize(run.folders.size());
   run.lanes = make_lanes(run.processes, run.folders, run.devices);
   if (run.lanes.empty()) return Error{"nothing has been recorded yet"};
@@ -577,21 +573,6 @@ Result<RunState> find_stuck_now(const GuardedPath& raw, const PassOptions& optio
   stuck::Found found = stuck::find(at_end(run, threads));
   return RunState{std::move(found.groups), std::move(found.everybody),
                   (*run.end - Time()).seconds()};
-}
-
-void play_location(const RecordedRun& run, LocationId location, trace::EventSink& sink,
-                   Losses& losses) {
-  const Lane& lane = run.lanes[location.index()];
-  if (lane.device != nullptr) {
-    const LaneResult result = play_lane(*lane.device, run.contexts[lane.folder], sink);
-    losses.add(LossKind::device_starts_before_launch, result.before_launch);
-    losses.add(LossKind::device_ops_without_launch, result.without_launch);
-  } else if (lane.log != nullptr) {
-    LaneFolding divides(run.folding, static_cast<uint32_t>(location.index()), asleep_ns(run, lane));
-    ThreadContext thread{folder_for(run, lane), awaited_by(run, location)};
-    if (thread.folder.period_ns > 0) thread.folder.folding = &divides;
-    losses.merge(play_log(*lane.log, run.contexts[lane.folder], thread, sink).losses);
-  }
 }
 
 }  // namespace culprit::assemble

@@ -13,9 +13,9 @@
 #include <cstdio>
 #include <thread>
 
-#include "replay/ranks/stream.h"
+#include "base/ranks/stream.h"
 
-namespace culprit::replay {
+namespace culprit {
 
 namespace {
 
@@ -165,9 +165,9 @@ class MpiTransport final : public Transport, public Stream {
 
 }  // namespace
 
-}  // namespace culprit::replay
+}  // namespace culprit
 
 /// Starts MPI; deleting what it returns ends MPI. Once in a process.
-extern "C" __attribute__((visibility("default"))) culprit::replay::Transport* culprit_open_ranks() {
-  return new culprit::replay::MpiTransport;
+extern "C" __attribute__((visibility("default"))) culprit::Transport* culprit_open_ranks() {
+  return new culprit::MpiTransport;
 }

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The culprit authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "replay/ranks/transport.h"
+#include "base/ranks/transport.h"
 
 #include <unistd.h>
 
 #include <array>
 
-namespace culprit::replay {
+namespace culprit {
 
 std::string Transport::node() const {
   std::array<char, 256> name{};
@@ -15,4 +15,4 @@ std::string Transport::node() const {
   return name.data();
 }
 
-}  // namespace culprit::replay
+}  // namespace culprit
