@@ -75,9 +75,22 @@ std::string who_hangs(const std::vector<LocationId>& list, const blame::Findings
              : fmt::format("Ranks {} to {} hang", rank(list.front()), rank(list.back()));
 }
 
-/// " for rank 3", or nothing where it is not one alone.
-std::string for_whom(const std::vector<LocationId>& helpers, const PageNames& names) {
-  return helpers.size() == 1 ? " for " + names.location(helpers.front()) : "";
+/// " for rank 3", " for itself", or nothing where it is not one alone.
+std::string for_whom(const FoundStuck& row, const std::vector<LocationId>& helpers,
+                     const PageNames& names) {
+  if (helpers.size() != 1) return "";
+  return helpers.front() == row.location ? " for itself"
+                                         : " for " + names.location(helpers.front());
+}
+
+/// The row of the only location that could help, if that hangs; null otherwise.
+const FoundStuck* only_helper(const blame::Findings& findings,
+                              const std::vector<LocationId>& helpers) {
+  if (helpers.size() != 1) return nullptr;
+  const auto found =
+      std::find_if(findings.stuck.begin(), findings.stuck.end(),
+                   [&](const FoundStuck& row) { return row.location == helpers.front(); });
+  return found == findings.stuck.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -86,25 +99,28 @@ std::string hung_sentence(const blame::Findings& findings, const PageNames& name
   if (findings.stuck.empty()) return "";
   const FoundStuck& first = findings.stuck.front();
   const std::vector<LocationId> helpers = helpers_of(findings, 0);
+  const FoundStuck* const helper = only_helper(findings, helpers);
+  const bool for_itself = helper != nullptr && helper->location == first.location;
   std::vector<LocationId> alike;
   for (size_t i = 0; i < findings.stuck.size(); ++i) {
     const FoundStuck& row = findings.stuck[i];
-    if (row.group_id == first.group_id && row.call == first.call &&
-        helpers_of(findings, i) == helpers) {
-      alike.push_back(row.location);
-    }
+    const bool is_first = row.location == first.location;
+    const bool is_alike = row.group_id == first.group_id && row.call == first.call &&
+                          helpers_of(findings, i) == helpers;
+    // Who waits for itself does something else than who waits for it.
+    if (is_first || (is_alike && !for_itself && &row != helper)) alike.push_back(row.location);
   }
   std::sort(alike.begin(), alike.end());
-  std::string text = fmt::format("{} in {}{}", who_hangs(alike, findings, names), first.call,
-                                 for_whom(helpers, names));
-  for (size_t i = 0; i < findings.stuck.size(); ++i) {
-    const FoundStuck& row = findings.stuck[i];
-    if (helpers.size() != 1 || row.location != helpers.front()) continue;
-    text +=
-        fmt::format(", which hangs in {}{}", row.call, for_whom(helpers_of(findings, i), names));
-    break;
+  std::string text = fmt::format("{} in {}", who_hangs(alike, findings, names), first.call);
+  if (helper == nullptr || for_itself) return text + for_whom(first, helpers, names) + '.';
+  const std::vector<LocationId> of_helper =
+      helpers_of(findings, static_cast<size_t>(helper - findings.stuck.data()));
+  if (alike.size() == 1 && of_helper == alike) {
+    return fmt::format("{} and {} in {}, each for the other.", text,
+                       names.location(helper->location), helper->call);
   }
-  return text + '.';
+  return fmt::format("{}{}, which hangs in {}{}.", text, for_whom(first, helpers, names),
+                     helper->call, for_whom(*helper, of_helper, names));
 }
 
 std::string stuck_part(const std::string& who, const std::string& call, const std::string& place,

@@ -93,6 +93,26 @@ TEST(Verdict, SaysInOneSentenceWhoHangsForWhom) {
             "Ranks 0 to 2 hang in MPI_Barrier for rank 3, which hangs in MPI_Recv for rank 0.");
 }
 
+/// Two ranks that hang, the first for `of_0`, the second for `of_1`.
+std::string two_hang(size_t of_0, size_t of_1) {
+  Drawing d(2);
+  const size_t helpers[] = {of_0, of_1};
+  for (size_t rank = 0; rank < 2; ++rank) {
+    d.findings().stuck.push_back({0, true, true, LocationId(rank), "read", "", "", 1, ""});
+    d.findings().stuck_helpers.push_back({blame::FoundStuckId(rank), LocationId(helpers[rank])});
+    d.findings().waits.push_back(
+        {"run.unanswered", d.path("main/read"), LocationId(rank), 1, 16, 0, 16});
+  }
+  d.findings().identities.waiting_s = d.findings().identities.unattributed_s = 32;
+  return d.judge().text;
+}
+
+TEST(Verdict, SpeaksOfARankThatHangsForItselfOnce) {
+  EXPECT_EQ(two_hang(1, 1), "Rank 0 hangs in read for rank 1, which hangs in read for itself.");
+  EXPECT_EQ(two_hang(0, 0), "Rank 0 hangs in read for itself.");
+  EXPECT_EQ(two_hang(1, 0), "Rank 0 hangs in read and rank 1 in read, each for the other.");
+}
+
 TEST(Verdict, SaysThatTheProgramDied) {
   Drawing d(2);
   d.delay("main/solve", 1, 40);
