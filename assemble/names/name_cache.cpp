@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kHead = "culprit names 7, " CULPRIT_VERSION "\n";
+constexpr std::string_view kHead = "culprit names 8, " CULPRIT_VERSION "\n";
 constexpr std::string_view kAnyHead = "culprit names ";  // of every version
 constexpr std::string_view kSuffix = ".culprit-names";   // after the build id
 

@@ -17,8 +17,9 @@ namespace {
 
 /// Suffixes of clones that compilers make for themselves. Those of outlined OpenMP code stay: they
 /// show where a construct's body begins.
-constexpr std::array<std::string_view, 7> kCloneSuffixes = {
-    ".isra.", ".constprop.", ".part.", ".cold", ".lto_priv.", ".llvm.", ".localalias"};
+constexpr std::array<std::string_view, 11> kCloneSuffixes = {
+    ".isra.",      ".constprop.", ".part.",        ".cold",    ".lto_priv.", ".llvm.",
+    ".localalias", ".extracted",  ".specialized.", ".argprom", ".__uniq."};
 
 void drop_clone_suffix(std::string& name) {
   for (const auto suffix : kCloneSuffixes) {
@@ -169,6 +170,13 @@ std::string readable_name(std::string_view linkage_name) {
   name += clone;
   drop_clone_suffix(name);
   return drop_rust_hash(name) ? decode_rust(name) : name;
+}
+
+bool is_split_off(std::string_view linkage_name) {
+  const auto has = [&](std::string_view part) {
+    return linkage_name.find(part) != std::string_view::npos;
+  };
+  return has(".part.") || has(".cold.") || has(".extracted");
 }
 
 std::string base_name(std::string_view path) {

@@ -171,6 +171,7 @@ void ObjectFile::name_from_symbol_table(uint64_t address, Symbol& symbol) {
     const char* const name = found->name;
     symbol.into_function = into;
     symbol.named = true;
+    symbol.part = is_split_off(name);
     if (symbol.frames.empty()) {
       symbol.frames.push_back({readable_name(name), "", 0});
     } else if (std::string_view(name).starts_with("_Z") &&

@@ -34,6 +34,7 @@ struct Symbol {
   bool stub = false;                ///< not the function itself, but what calls it in another file
   bool named = false;               ///< false: the function's name is made of module and offset
   bool from_debug_info = false;     ///< not from the symbol table alone
+  bool part = false;                ///< the compiler split it off the function, which calls it
 };
 
 /// A place in a file, and where its symbol is to be put.
@@ -48,6 +49,10 @@ using SymbolSource = std::function<void(const std::string& path, std::span<const
 /// A function's name as its author wrote it: demangled, without argument list, return type and the
 /// compiler's suffixes, Fortran's module procedures as module::procedure.
 std::string readable_name(std::string_view linkage_name);
+
+/// Whether a compiler gives this name to what it splits off a function, so that the rest of it can
+/// be inlined.
+bool is_split_off(std::string_view linkage_name);
 
 /// What follows the last '/'.
 std::string base_name(std::string_view path);

@@ -15,6 +15,7 @@ constexpr uint8_t kNamed = 2;
 constexpr uint8_t kFromDebugInfo = 4;
 constexpr uint8_t kStub = 8;
 constexpr uint8_t kSpins = 16;
+constexpr uint8_t kPart = 32;
 
 }  // namespace
 
@@ -27,7 +28,8 @@ void SymbolPacker::symbol(uint64_t offset, const Symbol& symbol) {
   text(symbol.calls);
   number(static_cast<uint8_t>((symbol.program ? kProgram : 0) | (symbol.named ? kNamed : 0) |
                               (symbol.from_debug_info ? kFromDebugInfo : 0) |
-                              (symbol.stub ? kStub : 0) | (symbol.spins ? kSpins : 0)));
+                              (symbol.stub ? kStub : 0) | (symbol.spins ? kSpins : 0) |
+                              (symbol.part ? kPart : 0)));
   number(static_cast<uint32_t>(symbol.frames.size()));
   for (const SourceFrame& frame : symbol.frames) {
     text(frame.function);
@@ -55,6 +57,7 @@ std::pair<uint64_t, Symbol> SymbolUnpacker::symbol() {
   symbol.from_debug_info = (flags & kFromDebugInfo) != 0;
   symbol.stub = (flags & kStub) != 0;
   symbol.spins = (flags & kSpins) != 0;
+  symbol.part = (flags & kPart) != 0;
   const auto frames = number<uint32_t>();
   for (uint32_t i = 0; i < frames && !damaged_; ++i) {
     SourceFrame& frame = symbol.frames.emplace_back();

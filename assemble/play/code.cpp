@@ -278,6 +278,11 @@ std::vector<CodeFrame> Paths::frames_of(std::span<const uint64_t> addresses) con
   for (const uint64_t address : addresses) {
     const Code& code = code_.before(address);
     last = &code;
+    // The function and what was split off it are one call.
+    const bool goes_on = !frames.empty() && !code.frames.empty() && code.symbol->part &&
+                         frames.back().region.valid() &&
+                         frames.back().region == code.frames.front().region;
+    if (goes_on) frames.pop_back();
     for (CodeFrame frame : code.frames) {
       frame.site = code_.site(address);
       frame.code = &code;

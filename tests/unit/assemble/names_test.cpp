@@ -40,6 +40,15 @@ TEST(ReadableName, CompilersClonesAreTheFunction) {
   EXPECT_EQ(readable_name("_ZL5solveid.part.0"), "solve");
 }
 
+TEST(ReadableName, KnowsWhatIsSplitOffAFunction) {
+  EXPECT_TRUE(is_split_off("solve.part.0"));
+  EXPECT_TRUE(is_split_off("_ZL5solveid.part.0.constprop.1"));
+  EXPECT_FALSE(is_split_off("solve.constprop.0"));
+  EXPECT_TRUE(is_split_off("solve.cold.1"));  // clang calls it
+  EXPECT_FALSE(is_split_off("solve.cold"));   // gcc jumps there
+  EXPECT_FALSE(is_split_off("part"));
+}
+
 TEST(ReadableName, OutlinedBodiesStayRecognisable) {
   EXPECT_EQ(readable_name("main._omp_fn.0"), "main._omp_fn.0");
   EXPECT_EQ(readable_name("_Z5solvei._omp_fn.1"), "solve._omp_fn.1");
