@@ -180,7 +180,8 @@ void Timeline::set_relative(const UserPath& path, Functions& to) const {
     begin = from == npos ? 0 : from + (stack_[from].level == Level::root ? 0 : 1);
   }
   for (size_t i = begin; construct != npos && i <= construct; ++i) {
-    if (!is_function(stack_[i].level)) continue;
+    // A call that has called the program back is on the path, too.
+    if (!is_function(stack_[i].level) && stack_[i].level != Level::call) continue;
     const auto found =
         std::find(all.begin() + static_cast<ptrdiff_t>(taken), all.end(), stack_[i].region);
     if (found != all.end()) taken = static_cast<size_t>(found - all.begin()) + 1;
@@ -457,6 +458,7 @@ void Timeline::settle(Time time, StretchKind end, const Functions* exact) {
   const size_t construct = innermost();
   if (!samples_.empty() && construct != npos && stack_[construct].level == Level::call) {
     play_called_back(time);
+    if (exact != nullptr) set_frames(time, time, *exact);
   } else if (!may_be_folded(time)) {
     const bool sampled = !samples_.empty();
     if (sampled) play_samples(time, exact == nullptr);

@@ -215,6 +215,7 @@ def handed_over(call):
 KINDS = {
     "local": None,
     "pcontrol": None,
+    "callbacks": None,
     "plain": ("on_plain", []),
     "init": ("on_init", []),
     "finalize": ("on_finalize", []),
@@ -299,6 +300,7 @@ class Call:
             raise SystemExit(f"{meaning.line}: {prototype.name} has {len(prototype.parameters)} "
                              f"parameters in mpi.h, not {len(meaning.roles)}")
         self.index = {r: i for i, r in enumerate(meaning.roles) if r != "-"}
+        self.functions = [i for i, r in enumerate(meaning.roles) if r == "function"]
         self.name = prototype.name
 
     def has(self, name):
@@ -403,6 +405,30 @@ def pcontrol_wrappers(number):
             "  real(level, error);", "}"]
 
 
+def callbacks_wrappers(prototype, meaning, number):
+    """The program gives MPI functions to call, in all languages as addresses; nothing is recorded of that."""
+    call = Call(prototype, meaning, "Arguments")
+    if not call.functions:
+        raise SystemExit(f"{prototype.name}: its kind needs a parameter in the role 'function'")
+    noted = [f"  note_callback(reinterpret_cast<uintptr_t>(a{i}));" for i in call.functions]
+    names = [f"a{i}" for i in range(len(prototype.parameters))]
+    declared = ", ".join(p.declaration.replace("@", n)
+                         for p, n in zip(prototype.parameters, names))
+    lines = [f"int c_{prototype.name}({declared}) {{", *noted,
+             f"  return reinterpret_cast<decltype(&{prototype.name})>(functions[{number}].next[0])"
+             f"({', '.join(names)});", "}", ""]
+    if not has_fortran(prototype.name):
+        return lines
+    _, texts = fortran_parameters(prototype)
+    everything = names + ["ierror"] + [f"length{i}" for i in range(len(texts))]
+    types = ["void*"] * (len(names) + 1) + ["size_t"] * len(texts)
+    declared = ", ".join(f"{t} {n}" for t, n in zip(types, everything))
+    return lines + [
+        "template <Form form>", f"void f_{prototype.name}({declared}) {{", *noted,
+        f"  reinterpret_cast<void (*)({', '.join(types)})>"
+        f"(functions[{number}].next[static_cast<int>(form)])({', '.join(everything)});", "}", ""]
+
+
 # ---- symbols
 
 def has_fortran(name):
@@ -446,7 +472,8 @@ def write_names(prototypes, table, mpi, out):
 
 
 def write_wrappers(prototypes, table, mpi, out):
-    lines = [NOTICE, '#include "collector/mpi/decoder.h"', '#include "collector/mpi/handlers.h"']
+    lines = [NOTICE, '#include "collector/mpi/decoder.h"', '#include "collector/mpi/handlers.h"',
+             '#include "collector/process/callbacks.h"']
     if "MPI_Session_init" in prototypes:
         lines.append('#include "collector/mpi/sessions.h"')
     lines += ["",
@@ -466,9 +493,11 @@ def write_wrappers(prototypes, table, mpi, out):
     for number, (prototype, meaning) in enumerate(recorded):
         if meaning.kind == "pcontrol":
             lines += pcontrol_wrappers(number) + [""]
+        elif meaning.kind == "callbacks":
+            lines += callbacks_wrappers(prototype, meaning, number)
         else:
             lines += c_wrapper(prototype, meaning, number) + [""]
-        if has_fortran(prototype.name) and meaning.kind != "pcontrol":
+        if has_fortran(prototype.name) and KINDS[meaning.kind] is not None:
             lines += fortran_wrapper(prototype, meaning, number) + [""]
         for symbol, form in forms(prototype, mpi):
             target = f"c_{prototype.name}" if form == "c" else f"f_{prototype.name}<Form::{form}>"

@@ -12,6 +12,9 @@
 
 #include "base/cores/thread_libraries.h"
 #include "collector/callpath/unwind.h"
+#include "collector/process/callbacks.h"
+#include "collector/recorder/thread_log.h"
+#include "collector/recorder/thread_registry.h"
 
 namespace culprit::collector::sampling {
 
@@ -68,6 +71,16 @@ const char* file_of(uintptr_t address) {
 
 bool is_anybody(uintptr_t) {
   return true;
+}
+
+/// Whether a file has functions that the program has given MPI to call.
+bool has_callbacks(const link_map* file) {
+  for (const std::atomic<uintptr_t>& function : callbacks::g_functions) {
+    const uintptr_t address = function.load(std::memory_order_relaxed);
+    if (address == 0) return false;
+    if (object_of(address) == file) return true;
+  }
+  return false;
 }
 
 bool says_who_calls(uintptr_t address) {
@@ -137,11 +150,21 @@ bool is_called_back(const Frames& frames) {
   if (inner == frames.count) return false;
   for (unsigned i = 0; i < inner; ++i) {
     const char* const name = file(i);
-    const bool is_known = object_of(frames.at[i].address - 1) != nullptr;
-    if (!is_known || is_transparent_file(name)) continue;
-    if (*name == '\0' || calls_library(name)) return true;
+    const link_map* const object = object_of(frames.at[i].address - 1);
+    if (object == nullptr || is_transparent_file(name)) continue;
+    if (*name == '\0' || calls_library(name) || has_callbacks(object)) return true;
   }
   return false;
+}
+
+bool is_to_be_recorded(ThreadLog& log, uintptr_t cfa) {
+  if (log.waiting == 0) [[likely]]
+    return true;
+  if (!is_called_by_program(cfa)) return false;  // nearly always
+  auto& impl = Recorder::impl(log);
+  const Busy busy(impl.busy);
+  unwind_above(cfa, impl.frames);
+  return is_called_back(impl.frames);
 }
 
 bool is_collectors_file(const char* name) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "collector/callpath/frames.h"
+#include "collector/process/recorder.h"
 
 struct link_map;
 
@@ -39,8 +40,13 @@ bool is_helpers_code(uintptr_t address);
 
 /// Whether a library that makes threads for itself, as MPI's do, called the program back on this
 /// stack: the program's code comes before the library's. That is the executable's, or of a file
-/// that calls the library: others may be the library's own servants, as transports are.
+/// that calls the library, or has given it functions to call: others may be the library's own
+/// servants, as transports are.
 bool is_called_back(const Frames& frames);
+
+/// Whether what a call to the function with this canonical frame address does is to be recorded:
+/// not inside MPI and its like, but for functions of the program's that these have called back.
+bool is_to_be_recorded(ThreadLog& log, uintptr_t cfa);
 
 /// Whether a library of this name is the collector's own.
 bool is_collectors_file(const char* name);

@@ -79,7 +79,7 @@ void say_slept(const Caller& caller, uint64_t begin, uint64_t end, const char* n
   if (is_collectors_code(caller.code) || !has_room()) return;
   const NoCancellation stays;
   ThreadLog* const log = lifecycle::watched_log();
-  if (log == nullptr || log->waiting > 0) return;
+  if (log == nullptr || !is_to_be_recorded(*log, caller.cfa)) return;
   const PathId path = log->path_above(caller.cfa);
   // Waits of MPI and device libraries are their own affair: they count as time of their caller.
   const bool by_program = is_called_by_program(caller.cfa);

@@ -90,7 +90,7 @@ void Wait::say(uintptr_t cfa, uint64_t end, bool goes_on, bool time_was_up) cons
   if (!is_called_by_program(cfa)) return;
   const NoCancellation stays;
   ThreadLog* const log = log_for(trace::is_of_node(object_) ? Kind::other : kind_);
-  if (log == nullptr || log->waiting > 0) return;
+  if (log == nullptr || !is_to_be_recorded(*log, cfa)) return;
   const PathId caller = log->current_path();
   Slice& last = t_slice;
   goes_on = goes_on && last.log == log && last.name == name_ &&

@@ -26,7 +26,7 @@ ASKS = {
     "win_test": "tests", "iprobe": "polls", "improbe": "polls", "poll": "polls", "probe": "probes", "mprobe": "probes",
 }
 # Kinds that say nothing of what a call means.
-FREE = {"plain", "local", "pcontrol"}
+FREE = {"plain", "local", "pcontrol", "callbacks"}
 # Traits that follow from a kind of calls.txt, both ways.
 TRAITS = {
     "persistent": {"send_init", "recv_init", "psend_init", "precv_init", "collective_init"},

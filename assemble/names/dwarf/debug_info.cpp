@@ -249,6 +249,19 @@ SourceFrame DebugInfo::frame_of(const Unit& unit, Dwarf_Die* die) {
   return frame;
 }
 
+namespace {
+
+/// gcc splits functions, so that their beginning can be inlined, and may put them together again:
+/// then a function seems to be inlined into itself.
+bool is_of_the_same(const Symbol& symbol, const SourceFrame& inlined) {
+  if (symbol.frames.empty()) return false;
+  const SourceFrame& around = symbol.frames.back();
+  return around.function == inlined.function && around.file == inlined.file &&
+         around.line == inlined.line;
+}
+
+}  // namespace
+
 /// Appends the functions that were inlined at `code` into the function or block `parent`, from the
 /// outermost on, without those that are artificial.
 void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, Symbol& symbol,
@@ -264,14 +277,16 @@ void DebugInfo::add_inlined(const Unit& unit, Dwarf_Die* parent, uint64_t code, 
     const bool is_call = tag == DW_TAG_inlined_subroutine;
     // gcc says that lambdas' bodies are artificial, too.
     const bool is_part = is_call && is_part_of_caller(&child) && lambdas_.find(child) == nullptr;
+    bool is_pushed = false;
     if (is_call && !is_part) {
       SourceFrame frame = frame_of(unit, &child);
-      if (!frame.function.empty()) symbol.frames.push_back(std::move(frame));
+      is_pushed = !frame.function.empty() && !is_of_the_same(symbol, frame);
+      if (is_pushed) symbol.frames.push_back(std::move(frame));
     }
     const size_t known = symbol.frames.size();
     add_inlined(unit, &child, code, symbol, depth + 1);
     if (is_part && symbol.frames.size() == known) put_at_call(&child, symbol);
-    if (is_call && !is_part) leave_library(&child, known, symbol);
+    if (is_pushed) leave_library(&child, known, symbol);
     if (holds) return;
   } while (dwarf_siblingof(&child, &child) == 0);
 }

@@ -104,6 +104,21 @@ TEST_F(TimelineTest, SamplesInACallShowWhatItCallsBack) {
             "40   -\n100 -\n");
 }
 
+TEST_F(TimelineTest, SleepInWhatACallCallsBackHangsUnderIt) {
+  timeline.set_period(4);
+  timeline.observe(at(10), {{kMain, kA}, false});
+  timeline.enter(at(10), Level::call, kC);
+  const UserPath called_back{{kMain, kA, kC, kB}, false};
+  timeline.sample(at(14), called_back);
+  timeline.observe(at(20), called_back);
+  timeline.stay(at(30));
+  timeline.sample(at(34), called_back);
+  timeline.leave(at(40), 2);
+  EXPECT_EQ(text(),
+            "0 main\n10   A\n10     C\n12       B\n16       -\n20       B\n30       "
+            "-\n32       B\n36       -\n40     -\n40   -\n100 -\n");
+}
+
 // Whatever is nested between: a task that is not there is found missing without a look at all.
 TEST_F(TimelineTest, KnowsWhichTasksTheThreadIsIn) {
   constexpr uint64_t kTasks = 300;

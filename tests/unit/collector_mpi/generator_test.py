@@ -72,6 +72,9 @@ class Generator(unittest.TestCase):
         self.assertIn("return on_send(functions[", text)
         self.assertIn('{"MPI_Send", {}}', text)
         self.assertNotIn("MPI_Wtime", text, "local: nothing to wrap")
+        self.assertIn("int c_MPI_Op_create(MPI_User_function *a0, int a1, MPI_Op *a2) {\n"
+                      "  note_callback(reinterpret_cast<uintptr_t>(a0));", text)
+        self.assertIn("void f_MPI_Op_create(void* a0, void* a1, void* a2, void* ierror) {", text)
         self.assertIn("FortranArguments<MPI_Count, form == Form::f08ts>", text)
 
     def test_fortran_passes_lengths_of_texts_and_no_argc(self):
@@ -95,6 +98,7 @@ class Generator(unittest.TestCase):
                 ("MPI_Send : send : - count type peer tag\nMPI_Wtime : local :", "6 parameters in mpi.h, not 5"),
                 ("MPI_Send : send : - - type peer tag comm\nMPI_Wtime : local :", "role 'count'"),
                 ("MPI_Wtime : plain :", "make it local"),
+                ("MPI_Op_create : callbacks : - - -\nMPI_Wtime : local :", "role 'function'"),
         ):
             with self.assertRaisesRegex(SystemExit, told):
                 self.generate(gen_mpi.write_wrappers, "openmpi", table(text))
