@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "collector/callpath/registered_frames.h"
 #include "collector/process/next.h"
 #include "collector/sampling/thread_wait.h"
 #include "collector/sampling/thread_waits.h"
@@ -50,8 +51,14 @@ void find_locking_calls() {
 extern "C" {
 
 using namespace culprit::collector::sampling;
+namespace registered_frames = culprit::collector::registered_frames;
 
 CULPRIT_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  if (registered_frames::is_unwinders(mutex)) [[unlikely]] {
+    auto* const next = g_mutex_lock.get();
+    registered_frames::begin_lock();
+    return next != nullptr ? next(mutex) : EINVAL;
+  }
   return lock_after_try("pthread_mutex_lock", g_mutex_lock, g_mutex_trylock, mutex, EBUSY, EINVAL,
                         awaited<pthread_mutex_t>);
 }
@@ -78,6 +85,11 @@ CULPRIT_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
 CULPRIT_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   auto* const next = g_mutex_unlock.get();
   if (next == nullptr) return EINVAL;
+  if (registered_frames::is_unwinders(mutex)) [[unlikely]] {
+    const int error = next(mutex);
+    registered_frames::end_lock();
+    return error;
+  }
   wake_all(*mutex, Kind::lock);
   return next(mutex);
 }

@@ -24,6 +24,7 @@
 #include <atomic>
 #include <new>
 
+#include "collector/callpath/registered_frames.h"
 #include "collector/callpath/unwind.h"
 #include "collector/process/code_map.h"
 #include "collector/process/environment.h"
@@ -158,10 +159,12 @@ bool has_room(const ucontext_t& context) {
   return !is_inside || here - begin >= kLeastStack;
 }
 
+/// Whether a handler that has interrupted the thread there may unwind.
 bool may_unwind_at(uintptr_t pc) {
+  if (registered_frames::may_be_locked()) return false;
   const code_map::Owner owner = code_map::owner_of(pc);
   if (owner == code_map::Owner::unwinder) {
-    return g_unwinds_in_unwinder.load(std::memory_order_relaxed);
+    return g_unwinds_in_unwinder.load(std::memory_order_relaxed) && !registered_frames::are_there();
   }
   return owner != code_map::Owner::runtime;
 }
@@ -339,6 +342,7 @@ void start() {
   python::find();
   if (environment().sampling == 0 || !unwinder_is_signal_safe()) return;
   find_object_finder();
+  registered_frames::find_unwinder();
   g_unwinds_in_unwinder.store(unwinder_is_reentrant(), std::memory_order_relaxed);
   registry::add_hook({on_thread_begun, on_thread_ended, true, on_checkpoint, watcher::end});
   pthread_atfork(before_fork, after_fork, after_fork_in_child);

@@ -134,6 +134,13 @@ def throwing(place):
     check(computing <= reading, f"{computing} s in compute, {reading} s in read_numbers")
 
 
+def registered(place):
+    """Where unwind tables were registered, libgcc takes a lock: then samples must not unwind in it."""
+    run = Run(place, place.program("sampling/throwing"), "registered")
+    computing, samples, _ = run.own("run/compute", below=True)
+    check(samples >= 5 and computing > 0.1, f"{samples} samples, {computing} s in compute")
+
+
 def nothing(place):
     """Programs without MPI, OpenMP and threads leave nothing behind, whoever started them."""
     folder = pathlib.Path(place.experiment("nothing"))
@@ -146,4 +153,5 @@ def nothing(place):
 
 if __name__ == "__main__":
     sys.exit(harness.main({"wrapper": wrapper, "sleep": sleep, "early": early, "thread": thread,
-                  "short_threads": short_threads, "dynamic": dynamic, "throwing": throwing, "nothing": nothing}))
+                  "short_threads": short_threads, "dynamic": dynamic, "throwing": throwing,
+                  "registered": registered, "nothing": nothing}))
