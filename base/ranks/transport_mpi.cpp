@@ -136,14 +136,23 @@ class MpiTransport final : public Transport, public Stream {
     return got;
   }
 
-  /// One rank may have much to do alone (assembly, sorting what all found), and its threads can use
-  /// the cores on which the others would spin in MPI.
+  /// One rank may have much to do alone (sorting what all found), and its threads can use the cores
+  /// on which the others would spin in MPI. Where ranks take turns, a sleep at each turn would take
+  /// longer than all that they do, so they only make way for others at first.
   template <class Test>
   static void wait_sparingly(const Test& test) {
-    constexpr int kSpins = 1'000;
+    constexpr int kSpins = 100;
+    constexpr Duration kPatience = Duration::from_nanos(2'000'000);
     int done = 0;
+    Time begin;
     for (int i = 0; test(done), done == 0; ++i) {
-      if (i > kSpins) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (i < kSpins) continue;
+      if (i == kSpins) begin = now();
+      if (now() - begin < kPatience) {
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
     }
   }
 
