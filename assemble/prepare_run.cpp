@@ -107,7 +107,7 @@ void read_all(RecordedRun& run, const GuardedPath& raw, unsigned threads,
   read_and_survey(run, raw, threads, empty);
   run.devices = read_devices(run.folders, run.facts.losses);
   if (!run.ranks->alone()) {
-    tell_all(*run.ranks, run.owners, {run.folders, run.accounts, run.devices.by_folder});
+    make_known(*run.ranks, run.owners, {run.folders, run.accounts, run.devices.by_folder});
     join_losses(*run.ranks, run.facts.losses);
   }
   arrange(run);

@@ -12,7 +12,7 @@
 //  After them each location can be played by itself, any number of times.
 //
 // Several analysis ranks make these passes together: each reads, surveys, names and tallies its own
-// processes, and is told by the others what must be the same for all (assemble/ranks/). Then each
+// processes, and the ranks exchange what must be the same for all (assemble/ranks/). Then each
 // can play the locations of its own processes.
 #pragma once
 

@@ -232,8 +232,8 @@ Result<Analysis> analyze_experiment(const fs::path& experiment, const PipelineOp
 /// The other ranks' part of the opening. Errors occur on all ranks, and the first reports them.
 Result<std::unique_ptr<trace::Source>> open_task(const Task& task, Transport& ranks,
                                                  unsigned threads) {
-  Losses told_by_first;
-  if (task.what == Task::What::archive) return open_together(ranks, task.place, told_by_first);
+  Losses counted_by_first;
+  if (task.what == Task::What::archive) return open_together(ranks, task.place, counted_by_first);
   auto records = assemble::open_records(task.place, threads, assemble::Keep::nothing, &ranks);
   if (!records) return records.error();
   return std::move(records.value().source);

@@ -100,8 +100,8 @@ Task wait_for_task(Transport& ranks) {
 
 Result<std::unique_ptr<trace::Source>> open_together(Transport& ranks, const fs::path& archive,
                                                      Losses& losses) {
-  Losses told_by_first;
-  auto source = trace::open_otf2(archive, ranks.rank() == 0 ? losses : told_by_first);
+  Losses counted_by_first;
+  auto source = trace::open_otf2(archive, ranks.rank() == 0 ? losses : counted_by_first);
   if (auto all = first_error(ranks, source ? "" : source.error().sentence); !all) {
     return all.error();
   }

@@ -223,7 +223,7 @@ void Folding::renumber(const std::vector<RegionId>& number) {
   }
 }
 
-void Folding::pack_common(Packer& packer) const {
+void Folding::pack(Packer& packer) const {
   packer.put(length_ns_);
   pack_pools(by_kind_, packer);
   pack_pools(by_length_, packer);

@@ -115,7 +115,7 @@ class Folding {
   void renumber(const std::vector<RegionId>& number);
   /// The pools of all lanes together, for others that have pools of other lanes; join() puts those
   /// of all, in the order of lanes, in place of the own ones.
-  void pack_common(Packer& packer) const;
+  void pack(Packer& packer) const;
   void join(const std::vector<Parcel>& all);
 
   using NameOfSleep = std::function<RegionId(const StretchEnds&)>;

@@ -10,11 +10,21 @@
 #include <algorithm>
 
 #include "base/fnv.h"
+#include "base/ranks/fields.h"
 #include "base/result.h"
 #include "trace/device_apis.h"
 #include "trace/mpi_calls.h"
 #include "trace/openmp_names.h"
 #include "trace/pseudo_regions.h"
+
+namespace culprit::trace {
+
+template <class Way>
+void fields(Way& way, Region& region) {
+  way(region.name, region.role, region.paradigm, region.file, region.line);
+}
+
+}  // namespace culprit::trace
 
 namespace culprit::assemble {
 namespace {
@@ -36,23 +46,38 @@ std::vector<trace::Region> Regions::complete() {
   return regions_;
 }
 
-void Regions::renumber(std::vector<trace::Region> all, const std::vector<RegionId>& number) {
-  for (auto& [construct, region] : constructs_) region = number[region.index()];
+void Regions::pack(Packer& packer) const {
+  std::vector<trace::Region> regions = regions_;
+  culprit::pack(packer, regions);
+}
+
+std::vector<RegionId> Regions::join(const std::vector<Parcel>& all, size_t own) {
   ids_.clear();
   regions_.clear();
   marks_.clear();
-  for (trace::Region& region : all) {
-    ids_.emplace(key_of(region), RegionId(regions_.size()));
-    append(std::move(region));
+  std::vector<RegionId> number;
+  for (size_t table = 0; table < all.size(); ++table) {
+    Unpacker unpacker(all[table]);
+    for (trace::Region& region : unpack<std::vector<trace::Region>>(unpacker)) {
+      // One table may have only calls of it that are not instrumented.
+      const bool instrumented = region.paradigm == Paradigm::compiler;
+      const RegionId id = add(std::move(region));
+      if (instrumented) regions_[id.index()].paradigm = Paradigm::compiler;
+      if (table == own) number.push_back(id);
+    }
   }
+  for (auto& [construct, region] : constructs_) region = number[region.index()];
+  return number;
 }
 
-void Regions::append(trace::Region region) {
-  uint64_t mark = fnv1a(region.name);
-  mark =
-      with(with(with(mark, fnv1a(region.file)), region.line), static_cast<uint64_t>(region.role));
-  marks_.add(mark);
+/// The id of the equal one, if there is one already.
+RegionId Regions::add(trace::Region region) {
+  const auto [it, added] = ids_.try_emplace(key_of(region), RegionId(regions_.size()));
+  if (!added) return it->second;
+  const StretchKind name = with(fnv1a(region.name), fnv1a(region.file));
+  marks_.add(with(with(name, region.line), static_cast<uint64_t>(region.role)));
   regions_.push_back(std::move(region));
+  return it->second;
 }
 
 RegionId Regions::intern(trace::Region region) {
@@ -62,9 +87,7 @@ RegionId Regions::intern(trace::Region region) {
     return known->second;
   }
   const std::lock_guard lock(mutex_);
-  const auto [it, added] = ids_.try_emplace(key_of(region), RegionId(regions_.size()));
-  if (added) append(std::move(region));
-  return it->second;
+  return add(std::move(region));
 }
 
 RegionId Regions::function(const SourceFrame& frame) {

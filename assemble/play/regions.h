@@ -19,6 +19,7 @@
 #include "assemble/play/folding.h"
 #include "assemble/play/region_marks.h"
 #include "base/ids.h"
+#include "base/ranks/exchange.h"
 #include "trace/definitions.h"
 
 namespace culprit::assemble {
@@ -67,12 +68,12 @@ class Regions {
   /// Time in which recording was off (trace::kNotRecorded).
   RegionId not_recorded();
 
-  /// All regions by id, as far as they are known.
-  const std::vector<trace::Region>& known() const { return regions_; }
   /// For those who must not depend on the ids while several analysis ranks find regions.
   const RegionMarks& marks() const { return marks_; }
-  /// Region i becomes `number[i]` of `all`.
-  void renumber(std::vector<trace::Region> all, const std::vector<RegionId>& number);
+  /// Puts those of several tables in place of these, so that all who do it have the same ids.
+  /// join() returns what the ids of table `own`, which this one has packed, have become.
+  void pack(Packer& packer) const;
+  std::vector<RegionId> join(const std::vector<Parcel>& all, size_t own);
   /// All regions by id. From now on there are no others: to ask for one is a bug.
   std::vector<trace::Region> complete();
 
@@ -93,7 +94,7 @@ class Regions {
     return {region.name, region.file, region.line, region.role};
   }
   RegionId intern(trace::Region region);
-  void append(trace::Region region);
+  RegionId add(trace::Region region);
   RegionId intern_openmp(const Construct& construct);
 
   bool complete_ = false;  ///< and nothing changes any more

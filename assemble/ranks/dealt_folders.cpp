@@ -18,12 +18,15 @@ namespace {
 /// Work with a process that does not grow with its records, in bytes of them.
 constexpr uint64_t kEach = 64 << 10;
 
-/// The size of a process's files of events. They may be sparse, but no more than a window each.
+/// Files may be sparse, and say that they are of any size.
+constexpr uint64_t kMostOfAFile = uint64_t{1} << 40;
+
+/// The size of a process's files of events.
 uint64_t bytes_of(const GuardedPath& folder) {
   uint64_t bytes = kEach;
   for (const std::string& name : folder.list()) {
     const auto file = name.starts_with("events.") ? (folder / name).open() : std::nullopt;
-    if (file) bytes += file->size();
+    if (file) bytes += std::min(file->size(), kMostOfAFile);
   }
   return bytes;
 }
@@ -42,6 +45,11 @@ std::vector<std::string> names_for_all(Transport& ranks, const GuardedPath& raw)
 }  // namespace
 
 DealtFolders deal_folders(Transport& ranks, const GuardedPath& raw, Losses& losses) {
+  if (ranks.alone()) {
+    DealtFolders all{read_processes(raw, losses), {}};
+    all.owners.resize(all.folders.size());
+    return all;
+  }
   const std::vector<std::string> names = names_for_all(ranks, raw);
   Packer own;
   for (size_t i = ranks.rank(); i < names.size(); i += ranks.size()) {

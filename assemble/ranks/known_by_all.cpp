@@ -94,7 +94,7 @@ Parcel pack_own(const std::vector<size_t>& owners, size_t rank, const ProcessTab
 
 }  // namespace
 
-void tell_all(Transport& ranks, const std::vector<size_t>& owners, const ProcessTables& tables) {
+void make_known(Transport& ranks, const std::vector<size_t>& owners, const ProcessTables& tables) {
   const auto parcels = gather_everywhere(ranks, pack_own(owners, ranks.rank(), tables));
   for (size_t rank = 0; rank < parcels.size(); ++rank) {
     if (rank == ranks.rank()) continue;

@@ -25,6 +25,6 @@ struct ProcessTables {
 
 /// Collective: fills in the entries of processes that other ranks own. Their logs are there, but
 /// empty.
-void tell_all(Transport& ranks, const std::vector<size_t>& owners, const ProcessTables& tables);
+void make_known(Transport& ranks, const std::vector<size_t>& owners, const ProcessTables& tables);
 
 }  // namespace culprit::assemble

@@ -325,13 +325,18 @@ void read_logs(const std::vector<RawProcessFolder*>& folders, Losses& losses, un
   }
 }
 
-std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads,
-                                       LogsWithout empty) {
+std::vector<RawProcessFolder> read_processes(const GuardedPath& raw, Losses& losses) {
   std::vector<RawProcessFolder> folders;
   for (const std::string& name : process_names(raw)) {
     if (auto folder = read_process_folder(raw, name, losses)) folders.push_back(std::move(*folder));
   }
   sort_by_start(folders);
+  return folders;
+}
+
+std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, unsigned threads,
+                                       LogsWithout empty) {
+  std::vector<RawProcessFolder> folders = read_processes(raw, losses);
   std::vector<RawProcessFolder*> all;
   for (RawProcessFolder& folder : folders) all.push_back(&folder);
   read_logs(all, losses, threads, empty);

@@ -202,6 +202,8 @@ std::vector<RawProcessFolder> read_raw(const GuardedPath& raw, Losses& losses, u
 
 // Its two parts, for those who read some of the processes only.
 
+/// All processes without their logs, in order of their start.
+std::vector<RawProcessFolder> read_processes(const GuardedPath& raw, Losses& losses);
 /// The names under `raw` under which there may be a process.
 std::vector<std::string> process_names(const GuardedPath& raw);
 /// The process under this name without its logs; none, and counted, if it is unreadable.

@@ -39,7 +39,7 @@ class RankSets {
 
  private:
   bool complete_ = false;
-  size_t known_;  ///< so many were there from the beginning
+  size_t known_;  ///< how many were there from the beginning
   std::mutex mutex_;
   std::map<std::vector<ProcessId>, GroupId> ids_;
   std::vector<trace::Group> groups_;
